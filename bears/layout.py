@@ -33,6 +33,12 @@ def ledger_of(benchmark: str) -> Path:
     return CONF / "ledger" / f"{benchmark}.yaml"
 
 
+def ledger_beside(folder: Path) -> Path:
+    """Return the ledger for the records in a folder of the pipeline; other folders have none."""
+    whole = folder.resolve()
+    return whole / "../../.." / ledger_of(whole.parent.name)
+
+
 def replies_below(folder: Path, benchmark: str, use: str) -> Path:
     """Return the kept replies of one use of a model; without a use, the translations."""
     return folder / ".".join(filter(None, (benchmark, use, "jsonl")))

@@ -1,7 +1,7 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 
 from bears.config import build
-from bears.config.ledger.entries import Judgements, PairDecision
+from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkName, Choice, SourceOrigin, source_of
 from bears.config.typed import Keys
-from bears.evaluation.audited import Audited, audited, evaluate_audited, judged_share
 from bears.evaluation.clusters import clusters_of
+from bears.evaluation.decided import Decided, decided_in, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
@@ -31,7 +31,7 @@ from bears.files.run_table import RunTable
 from bears.files.shown import complain
 from bears.layout import chunks_beside
 from bears.retrieval.outside.matching import UNMATCHED
-from bears.types import Positive, Question, Span
+from bears.types import Positive, Question
 
 SHOWN = 12
 """Hexadecimal digits of a digest in the metrics."""
@@ -59,10 +59,12 @@ class EvaluateKeys(Keys):
 
 def main(keys: EvaluateKeys, paths: Paths) -> None:
     """Measure the run over all questions of the benchmark."""
-    questions = read_questions(paths["queries"])
-    clusters = clusters_of(questions, paths.get("lineage"))
+    source = read_questions(paths["queries"])
+    decided = decided_in(paths["corpus"], source, keys.ledger.judgements)
+    questions, gold = decided.questions, decided.gold
+    # How questions were drawn does not depend on what people said later.
+    clusters = clusters_of(source, paths.get("lineage"))
     searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
-    gold = gold_of(questions)
     settings = keys.evaluate
     run = settings.read(paths["run"], gold)
     if keys.retrieve.score_threshold is None:
@@ -71,22 +73,19 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     covered = _covered(keys, paths, questions)
     measures, beyond = settings.within(depth, spans=covered is not None)
     evaluations = {"": evaluate(run, gold, measures, covered)}
-    name, source, files = keys.benchmark.name, source_of(keys.sources), ("queries", "corpus")
-    state = benchmark_state(name, source, len(questions), *(paths[file] for file in files))
     measured = {"run": sha256_of(paths["run"]), **_index_of(paths["run"])}
     # Plots and metrics call the retriever by the name of its run file.
     retriever = paths["run"].stem
-    results: dict[str, Any] = {"benchmark": state.as_dict(), "retriever": retriever}
+    results: dict[str, Any] = {"benchmark": _state(keys, paths, decided), "retriever": retriever}
     results["measured"] = measured
     results |= results_of(evaluations[""], questions, measures, clusters)
-    results |= _doubts(run, searched.count(False))
-    decided = _decided(keys.ledger.judgements, paths["corpus"], questions)
+    results |= _doubts(run, searched.count(False), decided)
     results |= judged_share(run, decided.judged)
     if decided.kept:
-        more = _covered(keys, paths, questions, decided.spans)
-        evaluations["audited "] = evaluate_audited(run, decided.gold, measures, more)
-        results["audited"] = summarize(evaluations["audited "])
-        results["decisions"] = decided.counts
+        beside = evaluate(run, gold_of(source), measures, _covered(keys, paths, source))
+        results["source"] = summarize(beside)
+        main = {name: each for name, each in beside.values.items() if name == settings.main}
+        evaluations["source "] = replace(beside, values=main)
     if any(question.group for question in questions):
         within = evaluate(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures, clusters)
@@ -107,21 +106,22 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     print(latency(paths["timing"], measured["run"]))
 
 
+def _state(keys: EvaluateKeys, paths: Paths, decided: Decided) -> dict[str, Any]:
+    """Return the state of the benchmark, which the results belong to."""
+    sizes = source_of(keys.sources), len(decided.questions)
+    files = paths["queries"], paths["corpus"]
+    return benchmark_state(keys.benchmark.name, *sizes, *files, decided.facts).as_dict()
+
+
 def _covered(
-    keys: EvaluateKeys,
-    paths: Paths,
-    questions: Sequence[Question],
-    spans: Mapping[str, Sequence[Span]] | None = None,
+    keys: EvaluateKeys, paths: Paths, questions: Sequence[Question]
 ) -> SpanRankings | None:
     """Return what the chunks beside the run cover of the gold spans; None without any span.
 
     Without such a file, documents are the chunks.
-
-    Args:
-        spans: by question_id, in place of the questions' own.
     """
     ranges = build(keys.chunking, "chunking").ranges
-    gold = span_gold(questions, stream_documents(paths["corpus"]), ranges, spans)
+    gold = span_gold(questions, stream_documents(paths["corpus"]), ranges)
     chunks = chunks_beside(paths["run"])
     file = chunks if chunks.is_file() else paths["run"]
     return gold.rankings(keys.evaluate.read(file, gold_of(questions))) if gold else None
@@ -132,12 +132,17 @@ def _why(depth: float, covered: SpanRankings | None) -> str:
     return " and ".join(filter(None, [f"retrieve.depth is {depth}", without]))
 
 
-def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
+def _doubts(run: RunTable, not_searched: int, decided: Decided) -> dict[str, Any]:
     """Print what is doubtful about a run, and return it for the metrics."""
     if not_searched:
         print(f"not searched: {not_searched} questions, by the rewriter")
     for remark in run.remarks:
         complain(f"evaluate: warning: {remark}")
+    for one in decided.gone:
+        complain(
+            f"evaluate: warning: the ledger judges {one.doc_id} for {one.question_id}, and the "
+            "benchmark does not have both; the decision is left out"
+        )
     unmatched = np.array([name.startswith(UNMATCHED) for name in run.doc_ids], bool)
     doubts = {
         "unmatched_passages": int(unmatched[run.documents].sum()) if len(unmatched) else 0,
@@ -145,22 +150,6 @@ def _doubts(run: RunTable, not_searched: int) -> dict[str, Any]:
         "warnings": list(run.remarks),
     }
     return {name: value for name, value in doubts.items() if value}
-
-
-def _decided(
-    judgements: Sequence[PairDecision], corpus: Path, questions: Sequence[Question]
-) -> Audited:
-    """Return the gold with people's decisions; warn about decisions on records that are gone."""
-    # Only decisions need to know the documents, and a corpus may be large.
-    documents = stream_documents(corpus) if judgements else ()
-    contents = {document.doc_id: document.content for document in documents}
-    found = audited(questions, contents, judgements)
-    for one in found.gone:
-        complain(
-            f"evaluate: warning: the ledger judges {one.doc_id} for {one.question_id}, and the "
-            "benchmark does not have both; the decision is left out"
-        )
-    return found
 
 
 def _index_of(run: Path) -> dict[str, str]:

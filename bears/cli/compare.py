@@ -151,7 +151,8 @@ def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
     if not groups:
         raise FormatError(
             f"fewer than 2 results{f' on {benchmark}' if benchmark else ''} among HEAD, its "
-            "experiments and the workspace; make one: dvc exp run -S retriever=wordllama"
+            "experiments and the workspace; make another (dvc exp run -S retriever=NAME), or take "
+            "the experiments of earlier commits too: --all-commits"
         )
     return groups
 

@@ -113,6 +113,7 @@ def _decided(
         "candidate": candidate.name,
         "benchmark": str(base.benchmark.get("name", "")),
         "state": str(candidate.benchmark.get("state", "")),
+        "decisions": candidate.benchmark.get("decisions", 0),
         "changed": "",
         "common": None,
         "pairs": [],

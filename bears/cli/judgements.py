@@ -9,10 +9,9 @@ from typing import Literal
 from bears.answers.judging.calibration import same_and_kappa
 from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
-from bears.config.ledger.entries import LedgerPart, PairDecision
+from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import open_ledger
-from bears.config.typed import select
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
 from bears.files.records import read_lines, stream_documents
@@ -50,32 +49,32 @@ def pool(
 
     A person writes a decision into each row: relevant, partial or not. The rows are the first
     chunks of every system's ranking, or what `audit` found. They show neither systems nor ranks.
+    Questions without gold come first: they count for nothing until somebody judges.
 
     Args:
         file: a CSV file
         depth: chunks of each ranking; default: 10
         systems: retrievers, experiments, commits, run files or `audit`, separated by commas;
             default: all that ran here
-        without_gold: only questions without any relevant document
+        without_gold: only questions whose relevant documents nobody knows
     """
     if depth < 1:
         raise FormatError(f"--depth is {depth}; expected at least 1")
     config = composed(benchmark)
     records = records_of(selected(config).benchmark.name)
-    questions = {q.question_id: q for q in records.questions}
+    questions = {q.question_id: q for q in records.source}
     documents = {d.doc_id: d for d in stream_documents(records.corpus)}
     words = [word.strip() for word in systems.split(",") if word.strip()]
     runs = _runs(words, config, records, documents)
     names = {hit.doc_id for run in runs.values() for ranking in run.values() for hit in ranking}
     parts = parts_of(documents.values(), names)
     cut = ChunksOfDocuments(documents.values(), parts.values())
-    judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.questions)}
-    for decision in cut.decisions(select(LedgerPart, config).ledger.judgements):
+    judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.source)}
+    for decision in cut.decisions(records.settings.ledger.judgements):
         if decision.question_id in judged:
             judged[decision.question_id].add(decision.doc_id)
-    if without_gold:
-        judged = {i: ids for i, ids in judged.items() if not questions[i].gold_doc_ids}
-    chosen = pooled(runs.values(), depth, judged)
+    unknown = {i: ids for i, ids in judged.items() if not questions[i].judged}
+    chosen = pooled(runs.values(), depth, unknown if without_gold else {**unknown, **judged})
     rows = [
         (
             i,
@@ -91,8 +90,14 @@ def pool(
     print(
         f"{file}: {len(rows)} documents to judge for {sum(map(bool, chosen.values()))} "
         f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
-        f"{sum(map(len, judged.values()))} judged before"
+        f"people judged {len(records.decided.kept)} before"
     )
+    first = [len(chosen[i]) for i in unknown if chosen[i]]
+    if len(rows) > sum(first) > 0:
+        print(
+            f"the first {sum(first)} are for the {len(first)} questions without gold, which count "
+            "for nothing until somebody judges; --without-gold writes these alone"
+        )
 
 
 def import_decisions(
@@ -156,7 +161,7 @@ def _runs(
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
     name = records.settings.benchmark.name
-    here = ran_on(records, all_commits=True)
+    here = ran_on(records, all_commits=True, older=True)
     if not words and not here:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
     runs = {} if words else {each.name: each.passages for each in here}

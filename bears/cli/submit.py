@@ -71,7 +71,7 @@ def score_files(
             refused.append(f"{file}: {error}" if str(file) not in str(error) else str(error))
     if scored and not no_board:
         rows = [each.row() for each in scored]
-        clusters = clusters_of(records.questions, records.lineage)
+        clusters = clusters_of(records.source, records.lineage)
         for row, each in zip(rows, scored, strict=True):
             write_values(row.kept_values, {"": each.evaluation}, records.questions, clusters)
         publish(LEADERBOARD, rows)

@@ -62,7 +62,8 @@ def evaluate(
 
     Args:
         run: its rankings in columns, or question_id to ranking, which is sorted here.
-        gold: question_id to doc_id to grade; 0 and less mean "not relevant"; None if unknown.
+        gold: question_id to doc_id to grade, None if unknown; see `Gold`. Only measures of grades
+            take a partially relevant document into account, as in trec_eval with ``-l``.
         measures: what to measure.
         spans: what the retrieved chunks cover of each question's spans, in the order of ``gold``;
             without it, measures of spans are undefined.
@@ -171,9 +172,14 @@ def _columns(
     gold: Gold,
     spans: SpanRankings | None = None,
 ) -> dict[str, Floats]:
+    full = rankings.full
     judged = np.array([grades is not None for grades in gold.values()], np.bool_)
+    # What answers a question in part alone is no full answer, and not known to be the best one.
+    fully = judged & ((full.relevant > 0) | (rankings.relevant == 0))
     return {
         measure.name: np.where(judged, measure.values(rankings, spans), np.nan)
+        if measure.metric.graded
+        else np.where(fully, measure.values(full, spans), np.nan)
         for measure in measures
     }
 

@@ -19,14 +19,14 @@ class RelevantRanks:
         n: how many questions there are.
         question: shape (m,), the number of the question, from 0.
         rank: shape (m,), from 1.
-        grade: shape (m,), from 1.
+        grade: shape (m,), from 1; less for a partially relevant document.
         nth: shape (m,), from 1: which relevant document of its question this is.
     """
 
     n: int
     question: Integers
     rank: Integers
-    grade: Integers
+    grade: Floats
     nth: Integers
 
     def top(self, k: int | None) -> "RelevantRanks":
@@ -35,8 +35,8 @@ class RelevantRanks:
 
     def where(self, chosen: NDArray[np.bool_]) -> "RelevantRanks":
         """Return the places that the mask ``chosen``, shape (m,), selects."""
-        columns = (self.question, self.rank, self.grade, self.nth)
-        return RelevantRanks(self.n, *(column[chosen] for column in columns))
+        question, rank, nth = (column[chosen] for column in (self.question, self.rank, self.nth))
+        return RelevantRanks(self.n, question, rank, self.grade[chosen], nth)
 
     def count(self) -> Integers:
         """Count the places of each question, shape (n,)."""
@@ -67,6 +67,13 @@ class JudgedRankings:
         """Count the relevant documents of each question, found or not, shape (n,)."""
         return self.ideal.count()
 
+    @property
+    def full(self) -> "JudgedRankings":
+        """Return the rankings in which partially relevant documents are not relevant."""
+        found, ideal = (each.where(each.grade >= 1) for each in (self.found, self.ideal))
+        numbered = relevant_ranks(found.question, found.rank, found.grade, found.n)
+        return JudgedRankings(numbered, ideal, self.returned)
+
     def right_if_empty(self, values: NDArray[Any]) -> Floats:
         """Replace the value of questions without relevant documents: 1 if nothing came, else 0."""
         return np.where(self.relevant > 0, values, self.returned == 0).astype(np.float64)
@@ -79,7 +86,7 @@ def share(part: NDArray[Any], whole: NDArray[Any]) -> Floats:
     return values
 
 
-def relevant_ranks(question: Integers, rank: Integers, grade: Integers, n: int) -> RelevantRanks:
+def relevant_ranks(question: Integers, rank: Integers, grade: Floats, n: int) -> RelevantRanks:
     """Number the places of each question; the arguments are sorted by question, then by rank."""
     counts = np.bincount(question, minlength=n)
     first = np.cumsum(counts) - counts
@@ -88,10 +95,10 @@ def relevant_ranks(question: Integers, rank: Integers, grade: Integers, n: int) 
     )
 
 
-def ideal_ranks(judged: Sequence[Sequence[int]]) -> RelevantRanks:
+def ideal_ranks(judged: Sequence[Sequence[float]]) -> RelevantRanks:
     """Return the best ranking of each question from the positive grades of its documents."""
     counts = [len(grades) for grades in judged]
-    grade = np.array([g for grades in judged for g in sorted(grades, reverse=True)], np.int64)
+    grade = np.array([g for grades in judged for g in sorted(grades, reverse=True)], np.float64)
     rank = np.array([rank for count in counts for rank in range(1, count + 1)], np.int64)
     return RelevantRanks(len(judged), np.repeat(np.arange(len(judged)), counts), rank, grade, rank)
 
@@ -114,6 +121,5 @@ def judged_rankings(
     ]
     question, rank, grade = np.array(found, np.int64).reshape(-1, 3).T
     returned = np.array([len(row) for row in grades], np.int64)
-    return JudgedRankings(
-        relevant_ranks(question, rank, grade, len(grades)), ideal_ranks(judged), returned
-    )
+    ranks = relevant_ranks(question, rank, grade.astype(np.float64), len(grades))
+    return JudgedRankings(ranks, ideal_ranks(judged), returned)

@@ -109,7 +109,6 @@ def span_gold(
     questions: Iterable[Question],
     documents: Iterable[Document],
     ranges: Callable[[str], Ranges] | None = None,
-    spans: Mapping[str, Sequence[Span]] | None = None,
 ) -> SpanGold:
     """Return the gold spans of a benchmark.
 
@@ -117,14 +116,8 @@ def span_gold(
         questions: of the benchmark. Lost spans do not count.
         documents: of the benchmark; read only if there are spans.
         ranges: cuts a document's text as the index does; None if that is unknown.
-        spans: by question_id, in place of the questions' own.
     """
-    of_question = {
-        question.question_id: merged(
-            question.gold_spans if spans is None else spans.get(question.question_id, ())
-        )
-        for question in questions
-    }
+    of_question = {question.question_id: merged(question.gold_spans) for question in questions}
     lengths: dict[str, int] = {}
     chunks: dict[str, Ranges] = {}
     if any(of_question.values()):

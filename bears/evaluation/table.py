@@ -33,28 +33,25 @@ class RetrievalMetrics(TypedDict):
     by_type: dict[str, Means]
     by_source: dict[str, Means]
     within: NotRequired[Within]
-    audited: NotRequired[Means]
+    source: NotRequired[Means]
 
 
 def table(results: Mapping[str, Any]) -> str:
     """Return a heading, and a row for each measure with a column for each group of questions.
 
-    There is no column for the only type or source.
-
     A column "within" has the questions that were also asked within their own group of documents;
-    a column "audited" has all questions on the gold with people's decisions.
+    a column "source gold" has all questions on the gold without people's decisions.
 
     Args:
         results: the content of metrics/retrieval.json.
     """
     within = {"within": results["within"]["all"]} if "within" in results else {}
-    audited = {"audited": results["audited"]} if "audited" in results else {}
+    source = {"source gold": results["source"]} if "source" in results else {}
     groups = {
         "all": results["all"],
-        **audited,
+        **source,
         **within,
-        **_several(results["by_type"]),
-        **_several(results["by_source"]),
+        **groups_in(results),
     }
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
@@ -64,9 +61,10 @@ def table(results: Mapping[str, Any]) -> str:
     return f"{heading(results['benchmark'], results.get('retriever', ''))}\n\n{text}"
 
 
-def _several(groups: Mapping[str, Means]) -> Mapping[str, Means]:
-    """Return the groups; the only one has all questions, which have a column already."""
-    return groups if len(groups) > 1 else {}
+def groups_in(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the means by type and by source, where there are several; one has all questions."""
+    several = (results[by] for by in ("by_type", "by_source") if len(results[by]) > 1)
+    return {name: means for groups in several for name, means in groups.items()}
 
 
 def _cell(value: float | None) -> str:

@@ -8,11 +8,15 @@ from numpy.typing import NDArray
 from bears.evaluation.judged_rankings import Integers, JudgedRankings, ideal_ranks, relevant_ranks
 from bears.files.run_table import RunTable
 
-Gold = Mapping[str, Mapping[str, int] | None]
-"""question_id to doc_id to grade; 0 and less mean "not relevant"; None means not judged."""
+Grades = NDArray[np.float64]
+Gold = Mapping[str, Mapping[str, float] | None]
+"""question_id to doc_id to grade; 0 and less mean "not relevant"; None means not judged.
+
+A grade below 1 means "partially relevant", which counts only for measures of grades.
+"""
 
 
-def relevant(grades: Mapping[str, int] | None) -> dict[str, int]:
+def relevant(grades: Mapping[str, float] | None) -> dict[str, float]:
     """Return the documents with a positive grade; empty if the question is not judged."""
     return {doc_id: grade for doc_id, grade in (grades or {}).items() if grade > 0}
 
@@ -35,7 +39,7 @@ def tie_bounds(
     question, line, grade = _lines(table, judged, start, stop)
     first, last = _ties(table, line)
 
-    def judged_as(lines: Integers, grades: Integers) -> JudgedRankings:
+    def judged_as(lines: Integers, grades: Grades) -> JudgedRankings:
         ranks = lines - start[question] + 1
         return JudgedRankings(
             relevant_ranks(question, ranks, grades, len(gold)), ideal, stop - start
@@ -49,12 +53,12 @@ def tie_bounds(
 
 
 def _lines(
-    table: RunTable, judged: Sequence[Mapping[str, int]], start: Integers, stop: Integers
-) -> tuple[Integers, Integers, Integers]:
+    table: RunTable, judged: Sequence[Mapping[str, float]], start: Integers, stop: Integers
+) -> tuple[Integers, Integers, Grades]:
     """Return question number, table line and grade of each gold document that was found."""
     code_of = {doc_id: code for code, doc_id in enumerate(table.doc_ids)}
     # One entry per document, filled for one question at a time, so that a lookup is one gather.
-    grade_of = np.zeros(len(table.doc_ids), np.int64)
+    grade_of = np.zeros(len(table.doc_ids), np.float64)
     counts, lines = [], []
     for grades, begin, end in zip(judged, start.tolist(), stop.tolist(), strict=True):
         wanted = {code_of[doc_id]: grades[doc_id] for doc_id in grades.keys() & code_of.keys()}
@@ -66,8 +70,8 @@ def _lines(
         lines.append((at + begin, found[at]))
         grade_of[codes] = 0
     question = np.repeat(np.arange(len(counts)), counts)
-    line = [np.concatenate([pair[i] for pair in lines] or [[]]).astype(np.int64) for i in (0, 1)]
-    return question, line[0], line[1]
+    line, grade = (np.concatenate([pair[i] for pair in lines] or [np.zeros(0)]) for i in (0, 1))
+    return question, line.astype(np.int64), grade
 
 
 def _ties(table: RunTable, line: Integers) -> tuple[Integers, Integers]:
@@ -81,8 +85,8 @@ def _ties(table: RunTable, line: Integers) -> tuple[Integers, Integers]:
 
 
 def _rearranged(
-    question: Integers, first: Integers, last: Integers, grade: Integers, best: bool
-) -> tuple[Integers, Integers]:
+    question: Integers, first: Integers, last: Integers, grade: Grades, best: bool
+) -> tuple[Integers, Grades]:
     """Move the gold documents of each tie to its top or to its bottom.
 
     These two orders bound every measure that can only gain when a higher grade moves up.

@@ -1,6 +1,6 @@
 """The state of a benchmark: two results can be compared if their states are equal."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,8 @@ class BenchmarkState:
         questions, documents: how many there are.
         queries, corpus: sha256 of the files of the questions with their gold and of the documents,
             in hexadecimal.
-        state: the beginning of the digest of both, for people to compare.
+        state: the beginning of the digest of both and of the decisions, for people to compare.
+        decisions: how many decisions of people are in the gold.
         generated: set if a model wrote questions; then it is shown with all results.
     """
 
@@ -33,6 +34,7 @@ class BenchmarkState:
     queries: str
     corpus: str
     state: str
+    decisions: int = 0
     generated: Generated | None = None
 
     def __str__(self) -> str:
@@ -41,7 +43,8 @@ class BenchmarkState:
     def as_dict(self) -> dict[str, Any]:
         """Return the state as it is stored with a result."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        made = plain.pop("generated")
+        made, decisions = plain.pop("generated"), plain.pop("decisions")
+        plain |= {"decisions": decisions} if decisions else {}
         return {**plain, **({"generated": True, **asdict(made)} if made else {})}
 
 
@@ -53,10 +56,12 @@ def heading(benchmark: Mapping[str, Any], system: str = "") -> str:
         system: the retriever, or whatever else was measured.
     """
     source, state = (str(benchmark.get(key) or "") for key in ("source", "state"))
+    said = benchmark.get("decisions", 0)
     parts = [
         f"{benchmark['name']} ({source})" if source else str(benchmark["name"]),
         f"state {state}" if state else "",
         f"{benchmark['questions']} questions",
+        f"{said} decision{'s' * (said != 1)} of people" if said else "",
     ]
     text = ", ".join(filter(None, parts))
     text = "; ".join(filter(None, (text, generated_note(benchmark))))
@@ -81,9 +86,10 @@ def generated_in(queries: Path) -> Generated | None:
     return next((each.generated for each in read_questions(queries) if each.generated), None)
 
 
-def records_digest(queries: str, corpus: str) -> str:
-    """Return one sha256 over the digests of the questions and of the documents."""
-    return digest_of({"queries": queries, "corpus": corpus})
+def records_digest(queries: str, corpus: str, decisions: Sequence[Sequence[str]] = ()) -> str:
+    """Return one sha256 over the digests of the questions and documents, and the decisions."""
+    decided = {"decisions": decisions} if decisions else {}
+    return digest_of({"queries": queries, "corpus": corpus, **decided})
 
 
 def benchmark_state(
@@ -92,6 +98,7 @@ def benchmark_state(
     questions: int,
     queries: Path,
     corpus: Path,
+    decisions: Sequence[Sequence[str]] = (),
 ) -> BenchmarkState:
     """Return the state of the benchmark in two files.
 
@@ -100,9 +107,10 @@ def benchmark_state(
         source: which set of questions, if the name stands for several.
         questions: how many there are.
         queries, corpus: files of the pipeline.
+        decisions: what people say about documents, if the gold has it.
     """
     digests = sha256_of(queries), sha256_of(corpus)
     sizes = questions, document_count(corpus)
-    state = records_digest(*digests)[:12]
+    state = records_digest(*digests, decisions)[:12]
     made = generated_in(queries)
-    return BenchmarkState(name, source, *sizes, *digests, state, made)
+    return BenchmarkState(name, source, *sizes, *digests, state, len(decisions), made)

@@ -29,7 +29,7 @@ def write_headline(
     records = retrieval["benchmark"]
     figures = {"benchmark": records["name"], "retriever": retrieval["retriever"]}
     figures |= {"n": retrieval["all"]["n"], "state": records["state"]}
-    about = ("source", "generated", "kept", "written")
+    about = ("source", "decisions", "generated", "kept", "written")
     figures |= {name: records[name] for name in about if records.get(name)}
     figures |= _figures(retrieval, names["retrieval"])
     if answers:

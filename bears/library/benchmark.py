@@ -5,10 +5,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, compose, read_selection
+from bears.config import Config, compose, parse, read_ledger, read_selection
+from bears.config.ledger.entries import Judgements, PairDecision
 from bears.config.packaged import SHIPPED
 from bears.errors import FormatError
-from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.decided import decided
+from bears.evaluation.evaluate import evaluate
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.spans import span_gold
 from bears.files.records import read_documents, read_questions
@@ -16,7 +18,7 @@ from bears.files.run_table import table_of_run
 from bears.files.trec import read_table
 from bears.identity import question_id
 from bears.language.tags import check_tag
-from bears.layout import CONF, PARAMS, PIPELINE, lineage_beside
+from bears.layout import CONF, PARAMS, PIPELINE, ledger_beside, lineage_beside
 from bears.library.index import Index
 from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
@@ -34,6 +36,7 @@ class Benchmark:
         questions: each names its gold documents.
         documents: the pool.
         language: of the texts, a BCP 47 tag; it decides how words are separated.
+        judgements: people's decisions on documents, which the gold then has.
         lineage: the file that says which questions come from one article or paper, if there is one.
 
     Raises:
@@ -44,6 +47,7 @@ class Benchmark:
     documents: Sequence[Document]
     language: str
     lineage: Path | None = None
+    judgements: Sequence[PairDecision] = ()
 
     def __post_init__(self) -> None:
         check_tag(self.language, "language")
@@ -92,14 +96,15 @@ class Benchmark:
         unmatched: list[tuple[str, str]] = []
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
         asked = list(dict.fromkeys(map(parse_measure, names)))
-        gold = gold_of(self.questions)
+        contents = {document.doc_id: document.content for document in self.documents}
+        said = decided(self.questions, contents, self.judgements)
+        gold = said.gold
         if isinstance(run, str | Path):
             found = evaluate(read_table(Path(run), gold), gold, asked)
         else:
-            contents = {document.doc_id: document.content for document in self.documents}
             documents = contents.keys()
             chunks, unmatched = run_of(run, self.questions, contents, threads)
-            spans = span_gold(self.questions, self.documents)
+            spans = span_gold(said.questions, self.documents)
             covered = spans.rankings(table_of_run(chunks)) if spans else None
             if any(hit.doc_id not in documents for hits in chunks.values() for hit in hits):
                 chunks = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
@@ -110,13 +115,17 @@ class Benchmark:
 def read(folder: str | Path, language: str) -> Benchmark:
     """Read a benchmark from the ``queries.json`` and ``corpus.json`` of a folder.
 
+    In a folder of the pipeline, such as data/mini/translated, people's decisions count too.
+
     Raises:
         FormatError: a file is absent or malformed; it names the record.
     """
     where = Path(folder)
     questions = read_questions(where / "queries.json")
     documents = read_documents(where / "corpus.json")
-    return Benchmark(questions, documents, language, lineage_beside(where))
+    ledger = ledger_beside(where)
+    judgements = parse(Judgements, read_ledger(ledger), str(ledger)).judgements
+    return Benchmark(questions, documents, language, lineage_beside(where), judgements)
 
 
 def build(

@@ -69,4 +69,9 @@ def _exported_part(config: Mapping[str, Any]) -> dict[str, Any]:
         for name, source in known.sources.items()
     }
     rest = pick(config, ("evaluate", "retrieve"), "the configuration")
-    return {"benchmark": asdict(known.benchmark), "sources": sources, **rest}
+    decisions = [
+        {k: v for k, v in asdict(each).items() if v and k not in ("reason", "author")}
+        for each in known.ledger.judgements
+    ]
+    ledger = {"ledger": {"judgements": decisions}} if decisions else {}
+    return {"benchmark": asdict(known.benchmark), "sources": sources, **rest, **ledger}

@@ -18,10 +18,12 @@ WORDS = (
 COUNTS = ("questions", "documents", "answered")
 HEADER = (
     *(*WORDS, *COUNTS, *MEASURES, "seconds_per_question", "warnings"),
-    *("main", "generated", "audited"),
+    *("main", "generated", "decisions"),
 )
 DERIVED = ("low", "high", "group", "rank", "known_by", "differs")
-"""Columns of the printed tables. Files of earlier versions have them as well."""
+"""Columns of the printed tables."""
+UNREAD = (*DERIVED, "audited")
+"""Columns of files of earlier versions."""
 
 
 def read_board(path: Path) -> list[LeaderboardRow]:
@@ -35,7 +37,7 @@ def read_board(path: Path) -> list[LeaderboardRow]:
         return []
     rows = read_cells(path)
     header = next(rows, (1, list[str]()))[1]
-    if not {"benchmark", "system", "configuration"} <= set(header) <= {*HEADER, *DERIVED}:
+    if not {"benchmark", "system", "configuration"} <= set(header) <= {*HEADER, *UNREAD}:
         raise FormatError(f"{path}: expected the header {','.join(HEADER)}; remove the file")
     return [_entry(header, row, f"{path}, line {line}") for line, row in rows]
 
@@ -57,7 +59,7 @@ def cells(row: LeaderboardRow) -> list[str]:
 
 
 def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:
-    known = {n: c for n, c in zip(header, row, strict=True) if c and n not in DERIVED}
+    known = {n: c for n, c in zip(header, row, strict=True) if c and n not in UNREAD}
     values = {name: known.pop(name) for name in MEASURES if name in known}
     try:
         entry: LeaderboardRow = adapter_of(LeaderboardRow).validate_python(

@@ -32,14 +32,17 @@ def changes(base: System, candidate: System) -> tuple[str, list[str]]:
 def _questions(system: System) -> Parts:
     found: dict[str, Mapping[str, object]] = {key: {} for key in map(str, system.values.index)}
     questions = read_questions(system.queries) if system.queries else ()
-    return found | {question.question_id: _parts(question) for question in questions}
+    decided: dict[str, set[object]] = {}
+    for one in system.decisions:
+        decided.setdefault(one.question_id, set()).add((one.place, one.decision))
+    return found | {each.question_id: _parts(each, decided) for each in questions}
 
 
-def _parts(question: Question) -> Mapping[str, object]:
+def _parts(question: Question, decided: Mapping[str, set[object]]) -> Mapping[str, object]:
     # A span moves with the text before it, and is still the same gold.
     spans = [(span.doc_id, span.quotation, span.lost) for span in question.gold_spans]
     answers = question.gold_answer, question.answers
-    gold = answers, question.grades, question.judged, spans
+    gold = answers, question.grades, question.judged, spans, decided.get(question.question_id)
     return {"text": (question.question, question.turns), "gold": gold}
 
 

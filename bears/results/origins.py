@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.evaluate import evaluate, gold_of, tie_range
+from bears.evaluation.evaluate import evaluate, tie_range
 from bears.evaluation.measure import parse_measure
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
@@ -31,7 +31,7 @@ from bears.results.revision import (
     named,
     revisions,
 )
-from bears.results.row import row_of
+from bears.results.row import decided, row_of
 from bears.results.scored import score
 from bears.results.system import System, frames_of
 from bears.results.values import read_values
@@ -50,6 +50,7 @@ class BenchmarkRecords(TypedDict):
     state: str
     queries: str
     corpus: str
+    decisions: NotRequired[int]
 
 
 class RunMetrics(TypedDict):
@@ -94,7 +95,7 @@ def _check_range(values: pd.Series, path: Path) -> None:
     """Raise FormatError if a value is outside the range of a known measure."""
     name = str(values.name)
     try:
-        best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("audited ")).metric.best
+        best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("source ")).metric.best
     except ConfigurationError:
         return
     outside = values[(values < -1e-9) | (values > best + 1e-9)]
@@ -115,20 +116,20 @@ def system_ranking(path: Path, records: Records) -> System:
     """
     names = list(dict.fromkeys(records.settings.evaluate.measures))
     scored = score(path, records, names)
-    evaluation, questions = scored.evaluation, records.questions
+    evaluation, gold = scored.evaluation, records.decided.gold
     ranked = scored.submission.form == "trec"
     if ranked:
         # Only the scores of a run show which of its documents are tied.
-        gold = gold_of(questions)
         evaluation = evaluate(read_table(path, gold), gold, list(map(parse_measure, names)))
     return System(
         path.stem,
         one_line(scored.submission.system),
-        *frames_of(evaluation, questions, records.lineage),
+        *frames_of(evaluation, records.source, records.lineage),
         records.state.as_dict(),
         tie_range(evaluation),
         path if ranked else None,
         records.queries,
+        decisions=records.decided.kept,
     )
 
 
@@ -171,6 +172,7 @@ def system_at(revision: Revision) -> System:
         revision.output(RUN),
         revision.within(pattern(EVERY.translated), "queries.json"),
         revision,
+        decisions=revision.decisions if benchmark.get("decisions") else (),
         chunks=revision.output(CHUNKS),
         facts={
             "undefined": metrics.get("undefined", {}),
@@ -229,36 +231,72 @@ def system_on_board(word: str) -> System:
     )
 
 
-def ran_on(records: Records, all_commits: bool) -> list[System]:
-    """Return the systems of `ran` that have rankings of exactly these records."""
-    state = {"queries": records.state.queries, "corpus": records.state.corpus}
-    systems = (system for group in ran(all_commits) for system in group if system.run)
+def ran_on(records: Records, all_commits: bool, older: bool = False) -> list[System]:
+    """Return the systems of `ran` that have rankings of exactly these records.
+
+    Args:
+        older: also those that were measured with other decisions of people.
+    """
+    keys = ("queries", "corpus") if older else ("queries", "corpus", "state")
+    state = {key: records.state.as_dict()[key] for key in keys}
+    systems = (system for group in ran(all_commits, older) for system in group if system.run)
     return [system for system in systems if state.items() <= system.benchmark.items()]
 
 
-def ran(all_commits: bool) -> list[list[System]]:
+def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
     """Return HEAD, its experiments and the workspace, if they have results, by benchmark.
 
     The same result found twice counts once. Systems are named by the words of params.yaml in which
     they differ. A revision whose results by question were deleted is reported on stderr.
+
+    Args:
+        older: also what was measured with other decisions of people than the workspace.
     """
-    unique: dict[tuple[str, str], Revision] = {}
+    unique: dict[str, Revision] = {}
     for revision in revisions(all_commits):
         try:
-            made = str(sorted(revision.outputs.items()))
-            unique.setdefault((repr(revision.config), made), revision)
+            unique.setdefault(_result_of(revision), revision)
         except FormatError:
             continue  # A commit from before there were results, or that failed.
-    groups: dict[tuple[str, str], list[System]] = {}
+    systems: list[System] = []
     for revision in [*unique.values(), *_not_committed([*unique.values()])]:
         try:
-            system = system_at(revision)
+            systems.append(system_at(revision))
         except FormatError as error:
             complain(f"bears: skipped: {error}")
-            continue
-        state = system.benchmark
-        groups.setdefault((str(state["name"]), str(state["state"])), []).append(system)
+    groups: dict[tuple[str, ...], list[System]] = {}
+    keys = ("name", "queries", "corpus") if older else ("name", "state")
+    for system in systems if older else _with_decisions(systems):
+        groups.setdefault(tuple(str(system.benchmark[key]) for key in keys), []).append(system)
     return [_named(group) for _, group in sorted(groups.items())]
+
+
+def _result_of(revision: Revision) -> str:
+    """Return what makes a result: the settings that it depends on, and the values by question."""
+    config = revision.config
+    settings = [decided(config), config.get("generator"), config.get("judge")]
+    values = [each for each in revision.outputs.items() if each[0].endswith(".questions.csv")]
+    return repr((settings, sorted(values)))
+
+
+def _with_decisions(systems: Sequence[System]) -> list[System]:
+    """Leave out what was measured with other decisions than the workspace, and say so."""
+    now = Revision(WORKSPACE).metrics(RETRIEVAL).get("benchmark", {})
+    records = {key: now.get(key) for key in ("queries", "corpus")}
+    kept = [
+        system
+        for system in systems
+        if system.benchmark["state"] == now.get("state")
+        or not records.items() <= system.benchmark.items()
+    ]
+    left = {system.retriever for system in systems} - {system.retriever for system in kept}
+    if left:
+        complain(
+            f"bears: left out {', '.join(sorted(left))}, measured with other decisions of people "
+            f"than the {now.get('decisions', 0)} in the gold now; to measure again: "
+            f"dvc exp run -S retriever={min(left)}"
+        )
+    return kept
 
 
 def _not_committed(known: Sequence[Revision]) -> Iterator[Revision]:

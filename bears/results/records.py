@@ -1,12 +1,14 @@
 """The records of a benchmark that results are scored against."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 
+from bears.config.ledger.entries import Judgements
 from bears.config.shape import BenchmarkIdentity, EvaluateSettings, SourceOrigin, source_of
 from bears.config.typed import Keys
+from bears.evaluation.decided import Decided, decided_in
 from bears.files.benchmark_state import BenchmarkState, benchmark_state
 from bears.files.records import read_questions, stream_documents
 from bears.layout import lineage_beside
@@ -25,6 +27,7 @@ class RecordsKeys(Keys):
     sources: dict[str, SourceOrigin]
     evaluate: EvaluateSettings
     retrieve: RetrieveSettings
+    ledger: Judgements = field(default_factory=Judgements)
 
 
 @dataclass(frozen=True)
@@ -58,9 +61,19 @@ class Records:
         return lineage_beside(self.folder)
 
     @cached_property
-    def questions(self) -> Sequence[Question]:
-        """Return the questions."""
+    def source(self) -> Sequence[Question]:
+        """Return the questions with the source's gold."""
         return read_questions(self.queries)
+
+    @cached_property
+    def decided(self) -> Decided:
+        """Return the questions with people's decisions."""
+        return decided_in(self.corpus, self.source, self.settings.ledger.judgements)
+
+    @property
+    def questions(self) -> Sequence[Question]:
+        """Return the questions with people's decisions in their gold."""
+        return self.decided.questions
 
     @cached_property
     def doc_ids(self) -> Collection[str]:
@@ -73,4 +86,5 @@ class Records:
         elsewhere = {"": SourceOrigin(path=str(self.folder.resolve()))}
         sources = self.settings.sources if self.own else elsewhere
         name, files = self.settings.benchmark.name, (self.queries, self.corpus)
-        return benchmark_state(name, source_of(sources), len(self.questions), *files)
+        sizes = source_of(sources), len(self.source)
+        return benchmark_state(name, *sizes, *files, self.decided.facts)

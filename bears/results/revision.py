@@ -3,12 +3,14 @@
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from bears.config import parse
+from bears.config.ledger.entries import Judgements, PairDecision
 from bears.errors import FormatError
 from bears.files.intake.files import decoded, read_whole
 from bears.files.intake.json_text import json_value
@@ -72,6 +74,13 @@ class Revision:
         if "evaluate" in found and isinstance(chunking, dict):
             found[f"evaluate with chunking={chunking.get('name')}"] = found.pop("evaluate")
         return found
+
+    @property
+    def decisions(self) -> Sequence[PairDecision]:
+        """Return people's decisions about documents, as far as its settings have them."""
+        ledger = self.config.get("ledger", {})
+        found = self.config.get("ledger.judgements", ledger.get("judgements", ()))
+        return parse(Judgements, {"judgements": found}, f"{self.name}: ledger").judgements
 
     def metrics(self, path: Path) -> Mapping[str, Any]:
         """Return a file of metrics; empty if it cannot be read."""

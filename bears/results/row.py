@@ -78,8 +78,7 @@ class LeaderboardRow:
         warnings: names of the findings about the score.
         main: the measure that orders the rows of the benchmark.
         generated: how many questions were kept, if a model wrote them.
-        audited: the mean of ``main`` on the audited gold, if people decided on documents; all other
-            means are on the published gold.
+        decisions: how many decisions of people are in the gold.
     """
 
     __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
@@ -103,7 +102,7 @@ class LeaderboardRow:
     warnings: str = ""
     main: str = ""
     generated: str = ""
-    audited: float | None = None
+    decisions: int | None = None
 
     @property
     def of(self) -> tuple[str, str, str]:
@@ -135,6 +134,7 @@ def submitted(
         questions=state.questions,
         documents=state.documents,
         generated=str(state.generated or ""),
+        decisions=state.decisions or None,
         **scored,
     )
 
@@ -170,7 +170,7 @@ def row_of(revision: Revision) -> LeaderboardRow | None:
         "generated": generated_note(benchmark),
         "answered": means.get("answered"),
         "main": str(main),
-        "audited": _part(results, "audited").get(main),
+        "decisions": benchmark.get("decisions"),
         **answers,
         "values": values | answers.get("values", {}),
     }

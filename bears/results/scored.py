@@ -12,6 +12,7 @@ from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from bears.evaluation.tie_bounds import Gold
 from bears.files.digest import sha256_of
 from bears.files.shown import one_line
 from bears.results.board import number
@@ -179,14 +180,12 @@ def score(
         one_line(system or submission.system or file.stem),
         submission,
         replace(checked, findings=(*findings, *checked.findings)),
-        _evaluation(checked.lists, records.questions, measures),
+        _evaluation(checked.lists, records.decided.gold, measures),
     )
 
 
-def _evaluation(
-    lists: Mapping[str, Sequence[str]], questions: Sequence[Question], names: Sequence[str]
-) -> Evaluation:
+def _evaluation(lists: Mapping[str, Sequence[str]], gold: Gold, names: Sequence[str]) -> Evaluation:
     """Return the values of every measure; only the first place of a document in a list counts."""
     run = {question_id: in_order(ids) for question_id, ids in lists.items()}
     measures = [parse_measure(name) for name in dict.fromkeys(names)]
-    return evaluate(run, gold_of(questions), measures)
+    return evaluate(run, gold, measures)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bears.config.ledger.entries import PairDecision
 from bears.errors import FormatError
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
@@ -30,6 +31,7 @@ class System(Measured):
     Args:
         revision: the origin of the results; None for a file.
         files: a generator's answers, and the judgements of them by question.
+        decisions: of people, which the gold has.
         chunks: the run of the chunks from which ``run`` ranks documents.
         cost: what is known of ``p50_ms`` and ``p95_ms`` of a question, ``index_s``,
             ``index_bytes``, ``usd_low`` and ``usd_high`` of a thousand questions; and ``others``,
@@ -43,6 +45,7 @@ class System(Measured):
 
     revision: Revision | None = None
     files: tuple[Path, Path] | None = None
+    decisions: Sequence[PairDecision] = ()
     chunks: Path | None = None
     cost: Mapping[str, float] = field(default_factory=dict)
     facts: Mapping[str, Any] = field(default_factory=dict)

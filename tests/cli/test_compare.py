@@ -56,6 +56,7 @@ def committed(
     values: Mapping[str, float],
     state: str = "one",
     chunking: str = "none",
+    decisions: int = 0,
 ) -> str:
     """A commit with the results of a retriever, as DVC leaves them."""
     selected = yaml.safe_load((ROOT / "params.yaml").read_text(encoding="utf-8"))
@@ -64,6 +65,8 @@ def committed(
     config["chunking"] = {"name": chunking}
     write(project / "data/config.yaml", yaml.safe_dump(config))
     records = {"name": "mini", "state": state, "queries": state, "corpus": "same"}
+    if decisions:
+        records |= {"state": f"{state}{decisions}", "decisions": decisions}  # type: ignore[dict-item]
     write(
         project / "metrics/retrieval.json",
         json.dumps({"benchmark": records, "tie_range": {}, "all": {"n": 40}}),
@@ -345,6 +348,45 @@ def test_results_of_another_retriever_than_the_chosen_one_are_not_called_by_its_
     write(project / "params.yaml", yaml.safe_dump({**chosen, "retriever": "wordllama"}))
     error = told(capsys, "HEAD", "workspace", code=1)
     assert "workspace: no results by question of wordllama" in error
+
+
+def test_a_result_that_is_found_twice_is_listed_once_whatever_else_ran(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = committed(project, "wordllama", GOOD)
+    poor = committed(project, "bm25", POOR)
+    lock = yaml.safe_load((project / "dvc.lock").read_text(encoding="utf-8"))
+    lock["stages"]["config"] = {"outs": [{"path": "data/code.yaml", "md5": "0" * 32}]}
+    write(project / "dvc.lock", yaml.safe_dump(lock))
+    git("commit", "--quiet", "--all", "--message", "another stage ran")
+    twin = git("rev-parse", "HEAD").strip()
+    git("reset", "--quiet", "--hard", poor)
+    for name, commit in (("neat-emu", first), ("twin-emu", twin)):
+        git("update-ref", f"refs/exps/{poor[:2]}/{poor[2:]}/{name}", commit)
+    systems = json.loads(told(capsys, "--format", "json"))["systems"]
+    assert {system["name"]: system["what"] for system in systems} == {
+        "bm25": "HEAD",
+        "wordllama": "neat-emu",
+    }
+
+
+def test_what_was_measured_with_other_decisions_is_left_out_and_named(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    older = [committed(project, name, POOR) for name in ("bm25", "wordllama")]
+    newer = [committed(project, name, GOOD, decisions=84) for name in ("bm25", "hybrid")]
+    head = newer[-1]
+    for name, commit in (("a", older[0]), ("b", older[1]), ("c", newer[0])):
+        git("update-ref", f"refs/exps/{head[:2]}/{head[2:]}/{name}", commit)
+    assert main(["compare", "--format", "json"]) == 0
+    out, err = capsys.readouterr()
+    found = json.loads(out)
+    assert [system["name"] for system in found["systems"]] == ["hybrid", "bm25"]
+    assert (found["state"], found["decisions"]) == ("one84", 84)
+    # The first system was measured again, and nothing is left to do for it.
+    assert "left out wordllama, measured with other decisions of people than the 84" in err
+    assert "dvc exp run -S retriever=wordllama" in err
+    assert "40 questions, 84 decisions of people" in told(capsys)
 
 
 def test_no_two_files_are_called_the_same_and_capitals_are_read_as_well(

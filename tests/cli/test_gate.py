@@ -71,6 +71,7 @@ def committed(
     values: Sequence[float],
     questions: Sequence[Question] = QUESTIONS,
     documents: Sequence[Document] = DOCUMENTS,
+    decisions: Sequence[dict[str, str]] = (),
 ) -> None:
     """Commit the results and the records of `mini`, as DVC leaves them."""
     write_records(Path("queries.json"), questions)
@@ -89,12 +90,17 @@ def committed(
     }
     stages = {"all": {"outs": [{"path": path, "md5": md5} for path, md5 in outs.items()]}}
     Path("dvc.lock").write_text(yaml.safe_dump({"stages": stages}))
-    state = {"name": "mini", "state": str(digests), "questions": len(questions)}
+    state = {"name": "mini", "state": str((digests, decisions)), "questions": len(questions)}
+    if decisions:
+        state["decisions"] = len(decisions)
+    config = {"ledger": {"judgements": list(decisions)}}
+    Path("data").mkdir(exist_ok=True)
+    Path("data/config.yaml").write_text(yaml.safe_dump(config))
     state |= {"queries": digests["queries.json"], "corpus": digests["corpus.json"]}
     Path("metrics").mkdir(exist_ok=True)
     metrics = {"benchmark": state, "tie_range": {}, "all": {"n": len(questions)}}
     Path("metrics/retrieval.json").write_text(json.dumps(metrics))
-    git("add", "params.yaml", "dvc.lock", "metrics")
+    git("add", "params.yaml", "dvc.lock", "metrics", "data/config.yaml")
     git("commit", "--quiet", "--allow-empty", "--message", tag)
     git("tag", tag)
 
@@ -198,6 +204,20 @@ def test_other_records_are_counted_and_the_common_questions_compared() -> None:
     gate("base", "worse", "--common", code=1)
     said = gate("moved", "worse", code=1)
     assert "common" not in said
+
+
+def test_other_decisions_are_other_gold_and_questions_without_them_can_be_compared() -> None:
+    said = [
+        {"question_id": f"q{i:02}", "doc_id": "d39", "decision": "relevant", "author": "Ann"}
+        for i in range(3)
+    ]
+    committed("base", GOOD)
+    committed("decided", lost(3), decisions=said)
+    assert "not comparable" in (told := gate("base", "decided", code=3))
+    assert "gold of 3 questions changed" in told
+    assert "37 common questions" in gate("base", "decided", "--common", code=0)
+    committed("worse", lost(9), decisions=said)
+    assert "40 questions, 3 decisions of people" in gate("decided", "worse", code=1)
 
 
 def test_names_and_texts_of_other_people_do_no_harm_in_any_output() -> None:

@@ -112,6 +112,24 @@ def test_the_table_shows_a_judge_the_documents_and_no_system() -> None:
     assert {row["record_id"] for row in table(Path("p.csv"))} == {"q2"}
 
 
+def test_questions_without_gold_come_first_and_only_people_have_judged(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = decided(project, lambda row: "Not " if row["doc_id"] == "b" else "")
+    rows = table(path)
+    assert [row["record_id"] for row in rows] == ["q2"] * 3 + ["q1"] * 2
+    said = capsys.readouterr().out
+    assert "5 documents to judge for 2 questions" in said
+    assert "people judged 0 before" in said
+    assert "the first 3 are for the 1 questions without gold" in said
+    assert bears("import", str(path)) == 0
+    assert set(in_ledger().values()) == {("not", "")}
+    assert bears("pool", "p.csv", "--systems", "run.trec", "--depth", "3", "--without-gold") == 0
+    said = capsys.readouterr().out
+    assert "2 documents to judge for 1 questions, the first 3 of run.trec; people judged 2" in said
+    assert "--without-gold" not in said
+
+
 def at_once(folder: Path, *commands: list[str]) -> list[tuple[int, str]]:
     """Return status and output of commands that have all read the ledger before one may write."""
     program = [sys.executable, "-c", "import sys; from bears.cli import main; sys.exit(main())"]
@@ -204,7 +222,8 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
 ) -> None:
     first = decided(project, lambda row: "relevant" if row["doc_id"] in "ab" else "not", "1.csv")
     second = project / "2.csv"
-    second.write_text(first.read_text(encoding="utf-8").replace("not,", "partial,", 1), "utf-8")
+    text = first.read_text(encoding="utf-8").replace("not,", " Partial,", 1)
+    second.write_text(text, encoding="utf-8")
     assert bears("import", str(first)) == 0
     before = in_ledger()
     capsys.readouterr()
@@ -215,7 +234,7 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
     told = capsys.readouterr()
     # By hand: 3 relevant, 2 not; one of the latter is partial: (0.8 - 0.44) / (1 - 0.44).
     assert "5 pairs were judged before: 4 of them the same, Cohen's kappa 0.64" in told.out
-    assert "1 pairs have another judgement already, such as c for q1" in told.err
+    assert "1 pairs have another judgement already, such as c for q2" in told.err
     assert "was not and is partial" in told.err
     assert in_ledger() == before
     assert bears("import", str(second), "--replace") == 0

@@ -72,6 +72,26 @@ def test_an_export_is_all_that_is_needed(
     assert "an export of small, not of x" in capsys.readouterr().err
 
 
+def test_a_submission_is_scored_with_the_decisions_of_the_export(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    part = json.loads((export / "benchmark.json").read_text("utf-8"))
+    said = [
+        {"question_id": "q1", "doc_id": "d4", "decision": "relevant"},
+        {"question_id": "q2", "doc_id": "d2", "decision": "not"},
+    ]
+    write_json(export / "benchmark.json", {**part, "ledger": {"judgements": said}})
+    attested(export)
+    file = run_file(tmp_path / "run.trec", *GOOD)
+    assert main(["submit", "score", str(file), "--folder", str(export)]) == 0
+    # By hand: d4 is right for the first question, and of d2, d4 neither for the second.
+    said_of = capsys.readouterr().out
+    assert "2 questions, 2 decisions of people" in said_of
+    (row,) = read_board(Path("metrics/leaderboard.csv"))
+    assert row.values["success@1"] == 1 / 2
+    assert row.decisions == 2
+
+
 def test_other_records_are_another_state(export: Path, tmp_path: Path) -> None:
     file = run_file(tmp_path / "run.trec", *GOOD)
     arguments = ["submit", "score", str(file), "--folder", str(export)]

@@ -19,6 +19,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import bears
 from bears.errors import BearsError
+from bears.files.records import write_records
 from bears.types import Hit
 from tests.workspace import ROOT, finished
 
@@ -68,6 +69,27 @@ def test_it_measures_what_the_pipeline_measures(tmp_path_factory: pytest.TempPat
     assert dict(scores.means) == pytest.approx({name: means[name] for name in scores.means.index})
     again = benchmark.evaluate(workspace.root / "data/mini/runs/bm25.trec")
     pd.testing.assert_frame_equal(again.by_question, scores.by_question)
+
+
+def test_the_records_of_a_project_are_read_with_its_peoples_decisions(tmp_path: Path) -> None:
+    folder = tmp_path / "data/own/translated"
+    own = bears.build(DOCUMENTS, [ASKED], "en")
+    write_records(folder / "queries.json", own.questions)
+    write_records(folder / "corpus.json", own.documents)
+    (asked,) = own.questions
+    run = {asked.question_id: ["b", "a"]}
+    assert bears.read(folder, "en").evaluate(run, ["ndcg"]).means["ndcg"] == pytest.approx(
+        1 / log2(3)
+    )
+    (tmp_path / "conf/ledger").mkdir(parents=True)
+    (tmp_path / "conf/ledger/own.yaml").write_text(
+        f"judgements: [{{question_id: {asked.question_id}, doc_id: b, decision: partial}}]\n"
+    )
+    # By hand: the first document has half the gain of the second.
+    found = bears.read(folder, "en").evaluate(run, ["ndcg", "success@1"]).means
+    gain = 0.5 + 1 / log2(3)
+    assert found["ndcg"] == pytest.approx(gain / (1 + 0.5 / log2(3)))
+    assert found["success@1"] == 0
 
 
 def test_an_index_that_has_a_folder_stays_there(

@@ -175,11 +175,14 @@ def test_experiments_become_rows_and_failed_ones_do_not() -> None:
         assert row_of(FixedRevision(config, wrong)) is None
 
 
-def test_a_figure_on_the_audited_gold_has_its_own_column(board: Path) -> None:
-    means = {"n": 18, "ndcg@10": 0.5}
-    (found,) = put(board, row(CONFIG, means, audited={"n": 18, "ndcg@10": 0.4}))
-    assert (found.values["ndcg@10"], found.audited) == (0.5, 0.4)
-    assert "audited" not in markdown([row(CONFIG, means)], {})
+def test_decisions_in_the_gold_are_counted_and_a_column_of_earlier_files_is_left_out(
+    board: Path,
+) -> None:
+    found = replace(row(CONFIG, {"n": 18, "ndcg@10": 0.5}), decisions=84)
+    assert put(board, found) == [found]
+    assert "decisions" not in markdown([replace(found, decisions=None)], {})
+    board.write_text(board.read_text("utf-8").replace(",decisions", ",audited"), "utf-8")
+    assert read_board(board) == [replace(found, decisions=None)]
 
 
 def test_answers_of_an_experiment_are_in_the_row_of_its_retrieval() -> None:

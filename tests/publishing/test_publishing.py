@@ -19,7 +19,7 @@ from markdown_it import MarkdownIt
 from bears.cli import main
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_files, digest_of, sha256_of
-from bears.files.records import write_json, write_lines, write_records
+from bears.files.records import read_json, write_json, write_lines, write_records
 from bears.publishing.attestation import attest, differences
 from bears.publishing.card import card
 from bears.publishing.export import write_export
@@ -49,7 +49,7 @@ CONFIG: dict[str, Any] = {
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},
-    "ledger": {"replacements": [], "edits": [], "reviews": []},
+    "ledger": {"replacements": [], "edits": [], "reviews": [], "judgements": []},
     "evaluate": {"measures": ["mrr"], "curve": []},
     "retrieve": {"depth": 100, "score_threshold": None, "ignore_identical_ids": False},
     "sources": {
@@ -333,6 +333,17 @@ def test_a_root_that_is_not_of_its_parts_is_refused(
     attestation.write_text(json.dumps(values), encoding="utf-8")
     assert main(["attest", "out"]) == 1
     assert "are not of its parts" in capsys.readouterr().err
+
+
+def test_an_export_has_peoples_decisions_but_not_their_names(
+    finished: Finished, tmp_path: Path
+) -> None:
+    write_export(finished, tmp_path / "without")
+    assert "ledger" not in read_json(tmp_path / "without" / "benchmark.json")
+    said = {"question_id": "q1", "doc_id": "d3", "decision": "partial"}
+    ledger = {"judgements": [{**said, "author": "Ann", "reason": "private"}]}
+    write_export(replace(finished, config={**CONFIG, "ledger": ledger}), tmp_path / "with")
+    assert read_json(tmp_path / "with" / "benchmark.json")["ledger"] == {"judgements": [said]}
 
 
 def test_an_export_scores_answers_against_all_annotators(

@@ -347,7 +347,7 @@ def through_evaluate(at: Desk) -> str:
 
 
 @pytest.mark.slow
-def test_evaluate_reports_the_published_and_the_audited_gold(here: Here) -> None:
+def test_evaluate_leads_with_decisions_and_keeps_the_values_on_the_sources_gold(here: Here) -> None:
     at, _ = here("good")
     at.run("fill")
     at.run("publish")
@@ -356,7 +356,7 @@ def test_evaluate_reports_the_published_and_the_audited_gold(here: Here) -> None
     through_evaluate(at)
     metrics = at.root / "metrics"
     published = read_json(metrics / "retrieval.json")
-    assert "audited" not in published
+    assert "source" not in published
     run = (at.root / "data/mini/runs/bm25.trec").read_text(encoding="utf-8").splitlines()
     question_id, _, doc_id = run[0].split()[:3]
     file = at.root / "judged.csv"
@@ -367,14 +367,17 @@ def test_evaluate_reports_the_published_and_the_audited_gold(here: Here) -> None
     )
     with chdir(at.root):
         assert main(["judgements", "import", str(file), "--benchmark", "mini"]) == 0
-    assert "audited" in through_evaluate(at).splitlines()[2]
+    assert "source gold" in (printed := through_evaluate(at))
+    assert "8 questions, 1 decision of people" in printed
     after: dict[str, Any] = read_json(metrics / "retrieval.json")
-    assert after["all"] == published["all"]
-    assert after["decisions"] == {"not": 1}
-    assert after["audited"]["ndcg@10"] != after["all"]["ndcg@10"]
+    counts = {"answered": published["all"]["answered"]}
+    assert {**after["source"], **counts} == published["all"]
+    assert after["benchmark"]["state"] != published["benchmark"]["state"]
+    assert after["benchmark"]["decisions"] == 1
+    assert after["source"]["ndcg@10"] != after["all"]["ndcg@10"]
     with (at.root / "data/mini/runs/bm25.questions.csv").open(encoding="utf-8") as stream:
         values = {row["question_id"]: row for row in csv.DictReader(stream)}
-    changed = {i for i, row in values.items() if row["ndcg@10"] != row["audited ndcg@10"]}
+    changed = {i for i, row in values.items() if row["ndcg@10"] != row["source ndcg@10"]}
     assert changed == {question_id}
     before = {p.name: p.read_bytes() for p in (at.root / "data/mini/audited").iterdir()}
     at.stage("audit", stage.main)

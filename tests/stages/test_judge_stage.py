@@ -15,6 +15,7 @@ import pytest
 from bears.answers.judging.bench import agreements, majority
 from bears.answers.judging.causes import CAUSES, Context, cause_of
 from bears.answers.judging.ruling import Ruling
+from bears.answers.judging.tables import table
 from bears.cli import main
 from bears.config import compose, read_selection
 from bears.config.typed import select
@@ -29,6 +30,15 @@ SHOWN = Context(("a", "b"), frozenset({"b"}), retrieved=frozenset("abc"))
 
 def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True) -> Question:
     return Question("q", "Which?", "gold", golds, "s", kind, judged=judged)
+
+
+def test_the_only_type_and_the_only_source_have_no_column_of_answers() -> None:
+    means = {"n": 2, "pass_rate": 0.5}
+    kinds = {"ad-hoc": {**means, "n": 1}, "multi-hop": {**means, "n": 1}}
+    groups = {"all": means, "by_type": kinds, "by_source": {"own": means}, "by_answer_type": {}}
+    assert table(groups).splitlines()[0].split() == ["all", "ad-hoc", "multi-hop"]
+    groups["by_type"] = {"ad-hoc": means}
+    assert table(groups).splitlines()[0].split() == ["all"]
 
 
 @pytest.mark.parametrize(

@@ -9,6 +9,7 @@ from typing_extensions import TypedDict
 
 from bears.answers.judging.causes import CAUSES
 from bears.answers.judging.judged import JudgedQuestion
+from bears.evaluation.table import groups_in
 from bears.files.benchmark_state import heading
 from bears.files.spreadsheet import write_csv
 
@@ -63,7 +64,7 @@ def table(results: Mapping[str, Any]) -> str:
         results: the content of metrics/answers.json, as `AnswerResults` has it. The heading is
             left out if they do not name their benchmark.
     """
-    groups = {"all": results["all"], **results["by_type"], **results["by_source"]}
+    groups = {"all": results["all"], **groups_in(results)}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
     causes = [group.get("causes") or {} for group in groups.values()]

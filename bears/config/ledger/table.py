@@ -22,7 +22,7 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
     if missing := [name for name in needed if name not in header]:
         raise FormatError(f"{path} lacks {', '.join(missing)}")
     for number, (_, row) in enumerate(rows, start=2):
-        if decision := row["decision"].strip():
+        if decision := row["decision"].strip().lower():
             yield f"{path}, row {number}", {**row, "decision": decision}
 
 

@@ -75,6 +75,7 @@ def compare(
         "benchmark": str(benchmark.get("name", "")),
         "state": str(benchmark.get("state", "")),
         "questions": len(systems[0].values),
+        **({"decisions": said} if (said := benchmark.get("decisions")) else {}),
         **({"clusters": found} if (found := described(clusters)) else {}),
         **({"generated": made} if (made := generated_note(benchmark)) else {}),
         "main": main,

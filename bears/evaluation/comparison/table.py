@@ -78,7 +78,7 @@ def formatted(part: str | pd.DataFrame, form: Form) -> str:
 def records_line(result: Mapping[str, Any]) -> str:
     """Return a line that says which records a result is of."""
     records = {"name": result["benchmark"] or "values from elsewhere"}
-    records |= {key: result[key] for key in ("state", "questions")}
+    records |= {key: result.get(key) for key in ("state", "questions", "decisions")}
     made = f"; {result['generated']}" if result.get("generated") else ""
     clusters = f", {found}" if (found := note(result.get("clusters", {}))) else ""
     return f"{heading(records)}{clusters}{made}"

@@ -25,8 +25,8 @@ class Measured:
         values: a row for each question, by its id; a column for each measure, NaN if undefined.
         kinds: for the same rows, ``question_type``, ``source_dataset`` and ``cluster``, if they
             are known.
-        benchmark: as in metrics/retrieval.json: ``name``, ``state``, ``queries``, ``corpus``;
-            empty if the benchmark is unknown.
+        benchmark: as in metrics/retrieval.json: ``name``, ``state``, ``queries``, ``corpus``, and
+            ``decisions`` if people made any; empty if the benchmark is unknown.
         tie_range: measure to the lowest and the highest mean over the orders of tied documents.
         run, queries: files of its rankings and of the benchmark's questions, if they are here.
     """
@@ -89,8 +89,8 @@ def _check_state(one: Measured, other: Measured) -> None:
     differ = [text for key, text in parts.items() if ours.get(key) != theirs.get(key)]
     raise RecordsDiffer(
         f"{one.name} is of {_state(ours)}, {other.name} of {_state(theirs)}: "
-        f"{' and '.join(differ) or 'their records'} differ. Only values of the same records can be "
-        "compared; measure one of them again on the other's benchmark"
+        f"{' and '.join(differ) or 'the decisions of people'} differ. Only values of the same "
+        "records can be compared; measure one of them again on the other's benchmark"
     )
 
 

@@ -58,7 +58,7 @@ def _section(board: Sequence[LeaderboardRow], known: Known) -> str:
     heading = f"{name} ({source})" if source else name
     rows = _ordered(board, known)
     main = main_of(board)
-    first = dict.fromkeys(("system", "group", "rank", main, "low", "high", "audited", *HEADER))
+    first = dict.fromkeys(("system", "group", "rank", main, "low", "high", "decisions", *HEADER))
     order = [n for n in (*first, *DERIVED) if n not in HIDDEN]
     filled = [name for name in dict.fromkeys(order) if any(row[name] for row in rows)]
     parts = (heading, *sizes, f"state {digest or 'unknown'}", f"by {shown.markdown(main)}")

@@ -119,6 +119,7 @@ def report(
         doubts=doubts(systems, measure) if judged else [],
         generated=answers,
         notes=notes,
+        decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
         grouped=grouped,
         data=as_data({**opened, "words": words(), "looks": look}),

@@ -1,4 +1,4 @@
-"""Decisions of people: gold as published and as audited, and how much of a run is judged."""
+"""Decisions of people in the gold, and how much of a run is judged."""
 
 from __future__ import annotations
 
@@ -16,8 +16,10 @@ from bears.config.ledger.entries import Judgements, PairDecision
 from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import open_ledger
 from bears.errors import ConfigurationError
-from bears.evaluation.audited import audited, evaluate_audited, judged_share
-from bears.evaluation.evaluate import gold_of
+from bears.evaluation.decided import decided, judged_share
+from bears.evaluation.evaluate import evaluate, gold_of
+from bears.files.benchmark_state import records_digest
+from bears.files.digest import digest_of
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.run_table import table_of_run
 from bears.types import Hit, Question, Span
@@ -48,16 +50,16 @@ def drawn(seed: int) -> tuple[list[Question], list[PairDecision], dict[str, tupl
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_trec_eval_measures_the_audited_gold_alike(seed: int) -> None:
+def test_trec_eval_measures_the_decided_gold_alike(seed: int) -> None:
     questions, judgements, run = drawn(seed)
     grades = {one.question_id: dict.fromkeys(one.gold_doc_ids, 2) for one in questions}
     for one in judgements:
         grades[one.question_id][one.doc_id] = {"relevant": 2, "partial": 1, "not": 0}[one.decision]
-    found = audited(
+    found = decided(
         questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements
     )
     names = {"ndcg@10": "ndcg_cut_10", "map": "map", "recall@5": "recall_5", "mrr": "recip_rank"}
-    ours = evaluate_audited(table_of_run(run), found.gold, measures(*names))
+    ours = evaluate(table_of_run(run), found.gold, measures(*names))
     for level, chosen in ((1, ["ndcg@10"]), (2, ["map", "recall@5", "mrr"])):
         theirs = pytrec_eval.RelevanceEvaluator(
             grades, {names[name] for name in chosen}, relevance_level=level
@@ -74,7 +76,7 @@ def texts(doc_ids: Iterable[str]) -> dict[str, str]:
 @pytest.mark.parametrize("seed", range(3))
 def test_judged_at_ten_is_that_of_ir_measures(seed: int) -> None:
     questions, judgements, run = drawn(seed)
-    found = audited(
+    found = decided(
         questions, texts(hit.doc_id for hits in run.values() for hit in hits), judgements
     )
     qrels = {q: dict.fromkeys(ids, 1) for q, ids in found.judged.items()}
@@ -90,12 +92,21 @@ def test_decisions_that_say_nothing_new_leave_every_measure_as_it_was() -> None:
     confirmed = [
         PairDecision(q.question_id, d, "relevant") for q in questions for d in q.gold_doc_ids
     ]
-    found = audited(questions, texts(one.doc_id for one in confirmed), confirmed)
-    published = gold_of(questions)
-    doubled = {q: {d: 2 * g for d, g in (grades or {}).items()} for q, grades in published.items()}
-    assert found.gold == doubled
-    assert found.counts == {"relevant": 16}
-    assert found.judged == {q: set(grades) for q, grades in doubled.items()}
+    found = decided(questions, texts(one.doc_id for one in confirmed), confirmed)
+    assert found.questions == questions
+    assert found.gold == gold_of(questions)
+    assert found.judged == {q.question_id: set(q.gold_doc_ids) for q in questions}
+
+
+def test_who_decided_and_in_which_order_is_no_other_state_of_a_benchmark() -> None:
+    questions, judgements, run = drawn(3)
+    contents = texts(hit.doc_id for hits in run.values() for hit in hits)
+    facts = decided(questions, contents, judgements).facts
+    others = [replace(one, author="Bob", reason="why") for one in reversed(judgements)]
+    assert decided(questions, contents, others).facts == facts
+    digests = [records_digest("q", "c", each) for each in ((), facts, facts[:-1])]
+    assert len(set(digests)) == 3
+    assert digests[0] == digest_of({"queries": "q", "corpus": "c"})
 
 
 PAGE = "Bees dance. They make honey. Wasps do not."
@@ -111,9 +122,10 @@ def test_a_document_is_as_relevant_as_its_best_passage_and_relevant_passages_are
         PairDecision("q", "other", "partial", quotation="honey"),
         PairDecision("q", "page", "relevant", quotation="Hornets sting."),
     ]
-    found = audited([asked], {"page": PAGE, "other": PAGE}, judgements)
-    assert found.gold == {"q": {"page": 2, "other": 1}}
-    assert found.spans == {"q": [gold, Span("page", 12, 27, "They make\nHONEY")]}
+    found = decided([asked], {"page": PAGE, "other": PAGE}, judgements)
+    assert found.gold == {"q": {"page": 1, "other": 0.5}}
+    spans = gold, Span("page", 12, 27, "They make\nHONEY")
+    assert found.questions == [replace(asked, gold_spans=spans)]
     assert found.gone == judgements[-1:]
 
 
@@ -125,11 +137,12 @@ def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zer
         PairDecision("lost", "d1", "relevant"),
         PairDecision("q3", "d2", "partial"),
     ]
-    found = audited(questions, texts(["d1", "d2"]), judgements)
+    found = decided(questions, texts(["d1", "d2"]), judgements)
     assert [one.place for one in found.gone] == [("q2", "lost", ""), ("lost", "d1", "")]
-    assert found.gold == {"q1": None, "q2": {"d2": 2}, "q3": {"d2": 1}}
+    assert found.gold == {"q1": None, "q2": {"d2": 1}, "q3": {"d2": 0.5}}
+    assert [one.judged for one in found.questions] == [False, True, False]
     assert found.judged == {"q1": {"d1"}, "q2": {"d2"}, "q3": {"d2"}}
-    ours = evaluate_audited(
+    ours = evaluate(
         table_of_run({q: (Hit("d2", 1.0),) for q in found.gold}),
         found.gold,
         measures("success@1", "ndcg@10"),
@@ -172,7 +185,11 @@ def test_a_decision_that_cannot_be_meant_is_refused_by_its_row(
         read_judgements(path, {"q"}, {"d"})
 
 
-def test_published_grades_count_twice_beside_peoples_decisions() -> None:
-    asked = replace(question("q", "a", "b"), gold_grades=(1, 3))
-    found = audited([asked], texts(["a", "b", "c"]), [PairDecision("q", "c", "partial")])
-    assert found.gold["q"] == {"a": 2, "b": 6, "c": 1}
+def test_a_decision_lowers_a_grade_and_takes_the_spans_of_a_document_along() -> None:
+    spans = Span("a", 0, 4, "text"), Span("b", 0, 4, "text")
+    asked = replace(question("q", "a", "b"), gold_grades=(1, 3), gold_spans=spans)
+    judgements = [PairDecision("q", "c", "partial"), PairDecision("q", "b", "not")]
+    found = decided([asked], texts(["a", "b", "c"]), judgements)
+    assert found.gold["q"] == {"a": 1, "c": 0.5}
+    left = replace(asked, gold_doc_ids=("a",), gold_grades=(1,), gold_spans=spans[:1])
+    assert found.questions == [left]
