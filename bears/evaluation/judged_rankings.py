@@ -70,6 +70,8 @@ class JudgedRankings:
     @property
     def full(self) -> "JudgedRankings":
         """Return the rankings in which partially relevant documents are not relevant."""
+        if self.ideal.grade.min(initial=1) >= 1 and self.found.grade.min(initial=1) >= 1:
+            return self
         found, ideal = (each.where(each.grade >= 1) for each in (self.found, self.ideal))
         numbered = relevant_ranks(found.question, found.rank, found.grade, found.n)
         return JudgedRankings(numbered, ideal, self.returned)
