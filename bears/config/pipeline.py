@@ -16,10 +16,11 @@ from typing import Any, NoReturn, get_type_hints
 from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.edge import ended
 from bears.config.guard import StageFiles, guarded
-from bears.config.packaged import require_project
+from bears.config.packaged import STAGES, pipeline, require_project
 from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline
 from bears.config.typed import K, keys_of, pick, select
 from bears.errors import ConfigurationError
+from bears.files.intake.yaml_text import yaml_value
 from bears.layout import CONF, CONFIG, LANGUAGE, PARAMS, PIPELINE
 
 GROUPS = tuple(
@@ -53,6 +54,7 @@ def exit_with(stage: str, settings: type[K], main: Callable[[K, Paths], None]) -
 def _run(
     stage: str, settings: type[K], main: Callable[[K, Paths], None], argv: Sequence[str]
 ) -> None:
+    require_pipeline()
     stages = _definitions()
     parser = argparse.ArgumentParser(
         prog=f"python -m stages.{stage}",
@@ -86,6 +88,31 @@ def load_config(overrides: Sequence[str] = ()) -> Config:
         return compose(CONF, read_selection(PARAMS), overrides)
     first = "run `dvc repro config` first"
     return {**read_mapping(CONFIG, first), "language": read_mapping(LANGUAGE, first)}
+
+
+def require_pipeline() -> None:
+    """Raise ConfigurationError unless dvc.yaml fits this version of the package.
+
+    A project may add stages, inputs and outputs.
+    """
+    theirs, ours = _definitions(), yaml_value(pipeline())["stages"]
+    program = f"python -m {STAGES}."
+    old = [name for name in theirs.keys() - ours if theirs[name]["cmd"].startswith(program)]
+    old += [name for name in ours if name not in theirs or not _fits(theirs[name], ours[name])]
+    if old:
+        raise ConfigurationError(
+            f"{PIPELINE} is of another version of BEARS (its stage {old[0]} differs); `bears "
+            "upgrade` writes it anew"
+        )
+
+
+def _fits(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    return _needs(ours) <= _needs(theirs) and {*_keys(theirs)} == {*_keys(ours)}
+
+
+def _needs(defined: Mapping[str, Any]) -> set[str]:
+    """Return the command of a stage, its inputs and its outputs."""
+    return {defined["cmd"], *map(str, (*defined["deps"], *defined.get("outs", [])))}
 
 
 def configuration_of_stages(config: Config) -> dict[str, Config]:
