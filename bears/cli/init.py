@@ -113,6 +113,7 @@ def _files(folder: Path, benchmark: str, ci: str | None) -> list[Path]:
         PIPELINE: pipeline(),
         PARAMS: selection,
         **{path: read_text(SHIPPED / path) for path in COPIED},
+        CONF / "source" / ".gitkeep": "",
         Path("README.md"): read_text(README).format(name=folder.resolve().name),
     }
     if benchmark == "mini":

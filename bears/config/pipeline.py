@@ -101,8 +101,8 @@ def require_pipeline() -> None:
     old += [name for name in ours if name not in theirs or not _fits(theirs[name], ours[name])]
     if old:
         raise ConfigurationError(
-            f"{PIPELINE} is of another version of BEARS (its stage {old[0]} differs); `bears "
-            "upgrade` writes it anew"
+            f"{PIPELINE} is of another version of BEARS (its stage {old[0]} differs); run "
+            "`bears upgrade`, which writes it anew"
         )
 
 

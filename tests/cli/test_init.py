@@ -78,7 +78,12 @@ def test_a_folder_becomes_a_project_and_what_was_guessed_is_printed(
     assert written["sources"]["own"]["path"] == str(documents)
     assert written["sources"]["own"]["settings"] == {"questions": "faq.csv"}
     files = ["dvc.yaml", "params.yaml", ".gitignore", ".dvcignore", "README.md"]
-    files += [".dvc/config", ".dvc/.gitignore", "conf/benchmark/mill-1.yaml"]
+    files += [
+        "conf/source/.gitkeep",
+        ".dvc/config",
+        ".dvc/.gitignore",
+        "conf/benchmark/mill-1.yaml",
+    ]
     files += [".dvc/plots/measure_bars.json", ".dvc/plots/recall_curve.json"]
     assert sorted(head(project)) == sorted(files)
     # Again, after an edit: nothing that is there changes, and what is missing comes back.
@@ -268,7 +273,7 @@ def test_an_old_project_is_told_to_upgrade_and_keeps_its_words(
     assert "config: dvc.yaml is of another version of BEARS (its stage " in (
         told := old_project.python("stages.config", code=1)
     )
-    assert "`bears upgrade` writes it anew\n" in told
+    assert "run `bears upgrade`, which writes it anew\n" in told
     assert main(["new", "more", "--benchmark", "bears"]) == 1
     assert "params.yaml selects reader, and conf/ has no such group" in capsys.readouterr().err
     # An edited pipeline is not replaced before its owner has seen what that changes.
@@ -291,7 +296,7 @@ def test_an_old_project_is_told_to_upgrade_and_keeps_its_words(
 
 
 def test_a_new_group_is_added_and_a_pipeline_may_have_more_than_ours(
-    old_project: Workspace, capsys: pytest.CaptureFixture[str]
+    old_project: Workspace,
 ) -> None:
     old_project.edit("params.yaml", "rewriter: none\n", "")
     assert main(["upgrade"]) == 0
@@ -305,9 +310,8 @@ def test_a_new_group_is_added_and_a_pipeline_may_have_more_than_ours(
 @pytest.mark.slow
 @pytest.mark.usefixtures("installed")
 def test_an_upgraded_project_runs_to_the_end(old_project: Workspace) -> None:
-    for path in ("dvc.yaml",):
-        text = old_project.text(path).replace("python -m stages.", "python -m bears.stages.")
-        (old_project.root / path).write_text(text)
+    text = old_project.text("dvc.yaml").replace("python -m stages.", "python -m bears.stages.")
+    (old_project.root / "dvc.yaml").write_text(text)
     old_project.git("commit", "--quiet", "--amend", "--no-edit", "dvc.yaml")
     assert "run `bears upgrade`" in old_project.dvc("repro", code=255)
     assert "renewed: " in old_project.python("bears", "upgrade")
