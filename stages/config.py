@@ -12,7 +12,7 @@ from bears.config.edge import ended
 from bears.config.guard import locked_paths
 from bears.config.ledger.entries import LedgerPart
 from bears.config.packaged import CODE_FOLDERS
-from bears.config.pipeline import GROUPS, configuration_of_stages, require_pipeline
+from bears.config.pipeline import GROUPS, configuration_of_stages, definitions
 from bears.config.shape import Configuration
 from bears.config.typed import select
 from bears.errors import BearsError, ConfigurationError
@@ -23,7 +23,7 @@ from bears.sources.folder.walk import content_of
 
 def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]) -> None:
     """Compose the configuration once, for every later stage, and digest their code."""
-    require_pipeline()
+    definitions()  # Before an old selection is composed.
     selection = read_selection(PARAMS)
     config = compose(conf, selection, overrides)
     select(LedgerPart, config)

@@ -18,7 +18,6 @@ from bears.files.records import write_text
 from bears.layout import CONF, DATA, PARAMS, PIPELINE
 
 PLOTS = Path(".dvc/plots")
-COPIED = (Path(".gitignore"), Path(".dvcignore"))
 ROWS = DATA / "local" / "mini"
 REPLIES = [DATA / "memory" / f"mini.{part}jsonl" for part in ("", "answers.", "verdicts.")]
 README = Path(__file__).with_name("project.md")
@@ -103,16 +102,14 @@ def _workflow(ci: str) -> dict[Path, str]:
 
 def _files(folder: Path, benchmark: str, ci: str | None) -> list[Path]:
     """Write the files of a project that are missing; return their paths in it."""
-    words = {"benchmark": quoted(benchmark)}
-    if not (SHIPPED / CONF / "benchmark" / f"{benchmark}.yaml").is_file():
-        words["language"] = AUTO
     selection = read_text(SHIPPED / PARAMS)
-    for group, word in words.items():
-        selection = re.sub(f"^{group}: .*$", f"{group}: {word}", selection, flags=re.M)
+    selection = re.sub("^benchmark: .*$", f"benchmark: {quoted(benchmark)}", selection, flags=re.M)
+    if not (SHIPPED / CONF / "benchmark" / f"{benchmark}.yaml").is_file():
+        selection = re.sub("^language: .*$", f"language: {AUTO}", selection, flags=re.M)
     texts = {
         PIPELINE: pipeline(),
         PARAMS: selection,
-        **{path: read_text(SHIPPED / path) for path in COPIED},
+        **{Path(name): read_text(SHIPPED / name) for name in (".gitignore", ".dvcignore")},
         CONF / "source" / ".gitkeep": "",
         Path("README.md"): read_text(README).format(name=folder.resolve().name),
     }

@@ -1,54 +1,48 @@
-"""``bears upgrade``: renew what `bears init` wrote."""
+"""``bears upgrade``: renew the pipeline and the selection of a project."""
 
 import re
 from difflib import unified_diff
 from pathlib import Path
 
-from bears.cli.init import COPIED, PLOTS, commit, run
-from bears.config import gone, read_mapping
-from bears.config.packaged import SHIPPED, pipeline
+from bears.cli.init import commit, run
+from bears.config import read_mapping
+from bears.config.packaged import SHIPPED, conf_file, pipeline
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.records import write_text
 from bears.layout import PARAMS, PIPELINE
 
-KEPT = Path(f"{PIPELINE}.orig")
-
 
 def upgrade(*, yes: bool = False) -> None:
-    """Renew dvc.yaml and params.yaml after an upgrade of the package.
+    """Write dvc.yaml and params.yaml anew after an upgrade of the package.
 
     Writes the pipeline of this version, adds new groups to params.yaml, removes those that are
-    gone, and commits both; your words stay. If you edited dvc.yaml, it prints what would change,
-    and changes nothing.
+    gone, and commits both; your words stay. Prints what changes. If you edited dvc.yaml, it changes
+    nothing.
 
     Args:
         yes: replace dvc.yaml although it was edited; the old one is kept as dvc.yaml.orig
     """
     if Path.cwd() == SHIPPED.resolve():
         raise ConfigurationError("this is the checkout of BEARS; `git pull` upgrades it")
-    shipped = [*COPIED, *(PLOTS / template.name for template in (SHIPPED / PLOTS).iterdir())]
-    texts = {path: read_text(SHIPPED / path) for path in shipped}
-    texts |= {PARAMS: _selection(), PIPELINE: pipeline()}
-    old = {path: read_text(path) if path.exists() else "" for path in texts}
-    changed = [path for path in texts if texts[path] != old[path]]
-    # What people edited is theirs; the selection keeps their words anyway.
-    edited = [p for p in changed if old[p] and p != PARAMS and not _as_committed(p)]
-    for path in (PARAMS, PIPELINE) if PIPELINE in edited else (PARAMS,):
-        before, after = (each[path].splitlines(keepends=True) for each in (old, texts))
+    new = {PARAMS: _selection(), PIPELINE: pipeline()}
+    old = {path: read_text(path) for path in new}
+    changed = [path for path in new if new[path] != old[path]]
+    for path in changed:
+        before, after = (each[path].splitlines(keepends=True) for each in (old, new))
         print("".join(unified_diff(before, after, str(path), f"{path}, upgraded")), end="")
-    if PIPELINE in edited:
+    if PIPELINE in changed and not _as_committed(PIPELINE):
+        kept = Path(f"{PIPELINE}.orig")
         if not yes:
             raise ConfigurationError(
                 f"{PIPELINE} was edited, and would change as shown above; `bears upgrade --yes` "
-                f"does that, and keeps the old one as {KEPT}"
+                f"does that, and keeps the old one as {kept}"
             )
-        write_text(KEPT, old[PIPELINE])
-    written = [path for path in changed if path == PIPELINE or path not in edited]
-    for path in written:
-        write_text(path, texts[path])
-    commit(Path(), written, "upgrade")
-    print(f"renewed: {', '.join(map(str, written))}\nnext: dvc repro" if written else "up to date")
+        write_text(kept, old[PIPELINE])
+    for path in changed:
+        write_text(path, new[path])
+    commit(Path(), changed, "upgrade")
+    print("next: dvc repro" if changed else "up to date")
 
 
 COMMAND = upgrade
@@ -64,8 +58,8 @@ def _as_committed(path: Path) -> bool:
 def _selection() -> str:
     """Return params.yaml without the groups that are gone, and with the new ones."""
     selected = read_mapping(PARAMS, "restore it from git")
-    text = read_text(PARAMS).rstrip("\n") + "\n"
-    for group in gone(selected):
+    text, ours = read_text(PARAMS).rstrip("\n") + "\n", read_mapping(SHIPPED / PARAMS)
+    for group in {name for name in selected.keys() - ours if not conf_file(name).is_dir()}:
         text = re.sub(rf"^{re.escape(group)}:.*\n(?:[ -].*\n)*", "", text, flags=re.M)
     shipped = re.findall(r"^((\w+):.*\n)", read_text(SHIPPED / PARAMS), re.M)
     return text + "".join(line for line, group in shipped if group not in selected)

@@ -19,7 +19,7 @@ from bears.files.addresses import without_passwords
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
-from bears.layout import CONF, PARAMS
+from bears.layout import PARAMS
 
 LEDGER = ("replacements", "edits", "reviews", "judgements", "labels")
 """The parts of conf/ledger/<benchmark>.yaml."""
@@ -54,7 +54,6 @@ __all__ = [
     "checkout",
     "compose",
     "conf_text",
-    "gone",
     "parse",
     "read_ledger",
     "read_mapping",
@@ -176,11 +175,6 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     from omegaconf import OmegaConf
     from omegaconf.errors import OmegaConfBaseException
 
-    if groups := gone(selection, conf):
-        raise ConfigurationError(
-            f"{PARAMS} selects {', '.join(groups)}, and {conf}/ has no such group; remove it, or "
-            "run `bears upgrade` if the project is older than the package"
-        )
     folders = conf_folders(conf)
     for file in (file for folder in folders for file in folder.rglob("[!.]*.yaml")):
         # Hydra would read it without any bound.
@@ -224,14 +218,6 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     }
 
 
-def gone(selection: Mapping[str, Any], conf: Path = CONF) -> list[str]:
-    """Return the groups that a selection names and conf/ does not have."""
-    groups = selection.keys() - {"mirror", "overrides"}
-    return sorted(
-        name for name in groups if not any((each / name).is_dir() for each in conf_folders(conf))
-    )
-
-
 def _complete(own: Path, shipped: Path, to: Path) -> None:
     """Write those files of a project that leave out keys of ours, with these keys."""
     from omegaconf import OmegaConf
@@ -272,7 +258,10 @@ def _refusal(error: Exception, overrides: Sequence[str]) -> ConfigurationError:
     problem = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
     cause = f" ({error.__cause__})" if error.__cause__ else ""
     if "not in struct" in cause:
-        cause = " No setting has that name; the files of conf/ list them."
+        cause = (
+            " No setting has that name; the files of conf/ list them. If params.yaml has it from"
+        )
+        cause += " an earlier version of BEARS, run `bears upgrade`."
     remedy = ""
     if overrides:
         # DVC leaves the overrides of an experiment there, and the next one may not have their keys.
