@@ -203,7 +203,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
-        raise _refusal(error, selection.get("overrides", [])) from None
+        raise _refusal(error, selection) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
@@ -251,19 +251,18 @@ def _written_in(conf: Path, tag: str, selected: Choice) -> dict[str, str]:
     }
 
 
-def _refusal(error: Exception, overrides: Sequence[str]) -> ConfigurationError:
+def _refusal(error: Exception, selection: Mapping[str, Any]) -> ConfigurationError:
     from omegaconf.errors import UnsupportedInterpolationType
 
     # Leave out Hydra's search path, and its advice to append a setting that nothing would read.
     problem = re.split(r"\n(?:Config search path:|To append to your)", str(error))[0]
     cause = f" ({error.__cause__})" if error.__cause__ else ""
     if "not in struct" in cause:
-        cause = (
-            " No setting has that name; the files of conf/ list them. If params.yaml has it from"
-        )
-        cause += " an earlier version of BEARS, run `bears upgrade`."
+        cause = " No setting has that name; the files of conf/ list them."
+        if any(f"'{name}'" in problem for name in selection):
+            cause += f" If {PARAMS} has it from an earlier version of BEARS, run `bears upgrade`."
     remedy = ""
-    if overrides:
+    if overrides := selection.get("overrides", []):
         # DVC leaves the overrides of an experiment there, and the next one may not have their keys.
         shown = [without_secret(item) for item in overrides]
         remedy = f"\nparams.yaml has overrides: {shown}; -S 'overrides=[]' drops them"
