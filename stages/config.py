@@ -12,16 +12,18 @@ from bears.config.edge import ended
 from bears.config.guard import locked_paths
 from bears.config.ledger.entries import LedgerPart
 from bears.config.packaged import CODE_FOLDERS
-from bears.config.pipeline import GROUPS, configuration_of_stages
+from bears.config.pipeline import GROUPS, configuration_of_stages, definitions
 from bears.config.shape import Configuration
 from bears.config.typed import select
 from bears.errors import BearsError, ConfigurationError
+from bears.files.records import write_text
 from bears.layout import CODE, CONF, CONFIG, DATA, LANGUAGE, PARAMS, REPLIES, BenchmarkFiles
 from bears.sources.folder.walk import content_of
 
 
 def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]) -> None:
     """Compose the configuration once, for every later stage, and digest their code."""
+    definitions()  # Before an old selection is composed.
     selection = read_selection(PARAMS)
     config = compose(conf, selection, overrides)
     select(LedgerPart, config)
@@ -42,15 +44,14 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     paths = {name: source.path for name, source in known.sources.items() if source.path}
     places = {name: root_of(path) / Path(path).expanduser() for name, path in paths.items()}
     contents = {name: content_of(at) or before.get(name, "") for name, at in places.items()}
-    # DVC refuses to run a stage whose folder is missing; git keeps no empty folder.
+    # DVC refuses to run a stage whose input is missing, and warns three times of each empty one.
     for folder in (DATA / "local", REPLIES / "made"):
-        folder.mkdir(parents=True, exist_ok=True)
+        if not (folder.is_dir() and any(folder.iterdir())):
+            write_text(folder / ".gitkeep", "")
     replies = BenchmarkFiles(known.benchmark.name).replies()
     if not replies.exists():
-        # DVC would only say that a dependency is missing; an empty file lets `translate` say
-        # which translations are missing and how to get them.
-        replies.parent.mkdir(parents=True, exist_ok=True)
-        replies.touch()
+        # `translate` says which translations are missing and how to get them.
+        write_text(replies, "")
     digests = code_digests(Modules(Path.cwd(), CODE_FOLDERS), configuration_of_stages(config))
     # A running stage reads what it was started with, and is refused when that has changed.
     with locked_paths([], [out], "config"):

@@ -12,6 +12,7 @@ from bears.config.packaged import require_project
 
 COMMANDS = {
     "init": "make a project with a benchmark",
+    "upgrade": "renew the pipeline and the selection after an upgrade of the package",
     "new": "add a benchmark to the project",
     "show": "print the metrics as a table",
     "compare": "test whether systems differ, by how much, and how certain that is",

@@ -9,8 +9,9 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from bears.cli.new import WITHOUT_QUESTIONS, Origin, add
-from bears.config.packaged import SHIPPED, STAGES
+from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted
+from bears.config import AUTO
+from bears.config.packaged import SHIPPED, pipeline
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.records import write_text
@@ -19,8 +20,6 @@ from bears.layout import CONF, DATA, PARAMS, PIPELINE
 PLOTS = Path(".dvc/plots")
 ROWS = DATA / "local" / "mini"
 REPLIES = [DATA / "memory" / f"mini.{part}jsonl" for part in ("", "answers.", "verdicts.")]
-OURS = "      - bears\n      - conf\n      - stages\n"
-"""The dependencies of `config` in the checkout, whose code changes beside its data."""
 README = Path(__file__).with_name("project.md")
 WORKFLOWS = {"github": Path(".github/workflows/bears.yml"), "gitlab": Path(".gitlab-ci.yml")}
 
@@ -60,9 +59,14 @@ def init(
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
     if ci and (folder / PARAMS).exists():
-        _commit(folder, _missing(folder, _workflow(ci)))
+        commit(folder, _missing(folder, _workflow(ci)))
         print(f"{folder}: {WORKFLOWS[ci]} is there")
         return
+    if (folder / PARAMS).exists() and origin == Origin():
+        raise ConfigurationError(
+            f"{folder} is a project already: `bears upgrade` there renews it after an upgrade of "
+            "the package, and `bears new` adds a benchmark"
+        )
     shipped = benchmark or ("mini" if origin == Origin() else "")
     if shipped and not (SHIPPED / CONF / "benchmark" / f"{shipped}.yaml").is_file():
         there = sorted(path.stem for path in (SHIPPED / CONF / "benchmark").glob("*.yaml"))
@@ -78,7 +82,7 @@ def init(
                 (folder / path).unlink()
             raise
         written.append(CONF / "benchmark" / f"{name}.yaml")
-    _commit(folder, written)
+    commit(folder, written)
     print(
         f"{folder}: {'made' if written else 'there already'}, with the benchmark {shipped or name}"
     )
@@ -86,14 +90,6 @@ def init(
 
 
 COMMAND = init
-
-
-def pipeline() -> str:
-    """Return the text of dvc.yaml for a project: ours, but for where the stages are."""
-    text = read_text(SHIPPED / PIPELINE)
-    text = text.replace("python -m stages.", f"python -m {STAGES}.")
-    # DVC cannot see that the package was upgraded, so `config` runs each time, in a second.
-    return text.replace(f"    deps:\n{OURS}", "    deps: []\n    always_changed: true\n", 1)
 
 
 def _workflow(ci: str) -> dict[Path, str]:
@@ -107,10 +103,14 @@ def _workflow(ci: str) -> dict[Path, str]:
 def _files(folder: Path, benchmark: str, ci: str | None) -> list[Path]:
     """Write the files of a project that are missing; return their paths in it."""
     selection = read_text(SHIPPED / PARAMS)
+    selection = re.sub("^benchmark: .*$", f"benchmark: {quoted(benchmark)}", selection, flags=re.M)
+    if not (SHIPPED / CONF / "benchmark" / f"{benchmark}.yaml").is_file():
+        selection = re.sub("^language: .*$", f"language: {AUTO}", selection, flags=re.M)
     texts = {
         PIPELINE: pipeline(),
-        PARAMS: re.sub(r"^benchmark: .*$", f"benchmark: {benchmark}", selection, flags=re.M),
+        PARAMS: selection,
         **{Path(name): read_text(SHIPPED / name) for name in (".gitignore", ".dvcignore")},
+        CONF / "source" / ".gitkeep": "",
         Path("README.md"): read_text(README).format(name=folder.resolve().name),
     }
     if benchmark == "mini":
@@ -127,19 +127,19 @@ def _missing(folder: Path, texts: Mapping[Path, str]) -> list[Path]:
     return written
 
 
-def _commit(folder: Path, written: list[Path]) -> None:
+def commit(folder: Path, written: list[Path], what: str = "add") -> None:
     """Start git and DVC where they are missing, and commit what was written."""
-    top = _run(folder, "git", "rev-parse", "--show-toplevel")
-    if top is None and _run(folder, "git", "init", "--quiet") is None:
+    top = run(folder, "git", "rev-parse", "--show-toplevel")
+    if top is None and run(folder, "git", "init", "--quiet") is None:
         raise ConfigurationError(
             f"git cannot work in {folder}; install git, then run the same again"
         )
     within = top is not None and Path(top) != folder.resolve()
     if not (folder / ".dvc").is_dir():
         words = ["--subdir"] * within
-        if _run(folder, sys.executable, "-m", "dvc", "init", "--quiet", *words) is None:
+        if run(folder, sys.executable, "-m", "dvc", "init", "--quiet", *words) is None:
             raise ConfigurationError(f"`dvc init` fails in {folder}; run it there to see why")
-        _run(folder, sys.executable, "-m", "dvc", "config", "core.autostage", "true")
+        run(folder, sys.executable, "-m", "dvc", "config", "core.autostage", "true")
         written += [Path(".dvc/config"), Path(".dvc/.gitignore")]
     for template in sorted((SHIPPED / PLOTS).glob("*.json")):
         if not (folder / PLOTS / template.name).exists():
@@ -147,11 +147,11 @@ def _commit(folder: Path, written: list[Path]) -> None:
             written.append(PLOTS / template.name)
     if written:
         paths = [str(path) for path in written]
-        someone = [] if _run(folder, "git", "config", "user.email") else _AUTHOR
-        _run(folder, "git", "add", "--force", "--", *paths)
-        changed = _run(folder, "git", "status", "--porcelain", "--", *paths)
-        words = ["commit", "--quiet", "-m", "bears: add a project", "--", *paths]
-        if changed and _run(folder, "git", *someone, *words) is None:
+        someone = [] if run(folder, "git", "config", "user.email") else _AUTHOR
+        run(folder, "git", "add", "--force", "--", *paths)
+        changed = run(folder, "git", "status", "--porcelain", "--", *paths)
+        words = ["commit", "--quiet", "-m", f"bears: {what} a project", "--", *paths]
+        if changed and run(folder, "git", *someone, *words) is None:
             raise ConfigurationError(
                 f"git cannot commit in {folder}; run `git commit` there, since experiments of DVC "
                 "need a commit"
@@ -161,7 +161,7 @@ def _commit(folder: Path, written: list[Path]) -> None:
 _AUTHOR = ["-c", "user.name=bears init", "-c", "user.email=bears@localhost"]
 
 
-def _run(folder: Path, *words: str) -> str | None:
+def run(folder: Path, *words: str) -> str | None:
     """Return what a command prints; None if it fails or is missing."""
     try:
         done = subprocess.run(words, cwd=folder, capture_output=True, text=True, check=False)

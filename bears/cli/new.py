@@ -8,10 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
-import yaml
-
 from bears.cli.source import changed, described, setting
-from bears.config import compose, read_selection
+from bears.config import compose, conf_text, read_selection
 from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
 from bears.files.shown import one_line
@@ -25,6 +23,8 @@ SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
 BASES = ("own", "beir", "any")
 SHOWN = 5
 NAME = re.compile(r"\w[\w.-]*")
+PLAIN = re.compile(r"(?!(null|true|false|on|off|yes|no|nan|inf)$)[a-z][\w.-]*", re.I | re.A)
+"""Names that YAML and Hydra take for a text without quotation marks."""
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,9 @@ def new(
     if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
     asked = add(name, origin, Path(), dict(map(setting, set_)))
-    print(f"next: dvc exp run -S benchmark={name}" if asked else WITHOUT_QUESTIONS)
+    choice = f"benchmark={quoted(name)}"
+    choice = f'"{choice}"' if "'" in choice else choice
+    print(f"next: dvc exp run -S {choice}" if asked else WITHOUT_QUESTIONS)
 
 
 COMMAND = new
@@ -96,6 +98,11 @@ WITHOUT_QUESTIONS = (
     "document and quotation. Or let a model write the questions: in the file above, replace `own` "
     "under `defaults` by `made-own`; docs/made-questions.md describes that"
 )
+
+
+def quoted(name: str) -> str:
+    """Return the name of a benchmark as params.yaml and ``-S`` need it."""
+    return name if PLAIN.fullmatch(name) else f"'{name}'"
 
 
 def add(
@@ -120,8 +127,7 @@ def add(
     if settings:
         value["sources"] = {base: settings}
     text = f"# @package _global_\n# {comment}\n"
-    text += yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)
-    write_text(file, text)
+    write_text(file, text + conf_text(value))
     try:
         selection = read_selection(project / PARAMS)
         compose(project / CONF, selection | {"benchmark": name, "overrides": []})
@@ -131,7 +137,7 @@ def add(
     print(f"{file}: {comment}")
     if look:
         _print(look, project)
-    return look is None or bool(look.questions)
+    return look is None or bool(look.questions or look.without_gold)
 
 
 def _guessed(
@@ -173,7 +179,7 @@ def _guessed(
     if base != "any":
         settings.pop("shape")
     what = {"own": "The documents in", "beir": "The set in BEIR's layout in"}
-    return base, f"{what.get(base, 'The rows of')} {place}.", settings, look
+    return base, f"{what.get(base, 'The rows of')} {one_line(place)}.", settings, look
 
 
 def _questions_in(folder: Path) -> str:
@@ -198,6 +204,11 @@ def _print(look: Look, project: Path) -> None:
         f"{'at least ' * look.cut}{look.documents} documents, {look.questions} questions with gold"
         + (f" in {table}" if source.shape == "own" and look.questions else ""),
     ]
+    if look.without_gold and source.shape == "own":
+        lines.append(
+            f"{look.without_gold} more questions have no gold: they are kept, and count once "
+            "people judged what was found for them (`bears judgements pool`)"
+        )
     if look.questions:
         lines.append(f"the first question: {one_line(look.question):.200}")
         lines.append(f"its gold: {one_line(look.gold):.200}")

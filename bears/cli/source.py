@@ -7,9 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-import yaml
-
-from bears.config import checkout, parse
+from bears.config import checkout, conf_text, parse
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
@@ -85,7 +83,7 @@ def _shown(look: Look) -> str:
     ]
     if source.hub:
         comments.append(f"Pin its rows too: bears source pin conf/source/{source.name}.yaml")
-    return "".join(f"# {line}\n" for line in comments) + _yaml(changed(source))
+    return "".join(f"# {line}\n" for line in comments) + conf_text(changed(source))
 
 
 def changed(source: Source | Part) -> dict[str, Any]:
@@ -136,9 +134,5 @@ def pin(file: Path) -> dict[str, Any]:
         pins["parts"] = {name: changed(part) for name, part in source.parts.items()}
     # The old values go, each with the lines below it that belong to it.
     block = rf"^(?:{'|'.join(pins)}):.*\n(?:[ \t#-].*\n|\n)*"
-    write_text(file, re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M) + _yaml(pins))
+    write_text(file, re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M) + conf_text(pins))
     return pins
-
-
-def _yaml(value: dict[str, Any]) -> str:
-    return yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100)

@@ -5,16 +5,18 @@ import re
 from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import yaml
 
-from bears.config.packaged import conf_file, conf_folders, require_project
+from bears.config.packaged import conf_folders, require_project
 from bears.config.secrets import refuse_secrets, without_secret
 from bears.config.shape import Choice, Configuration
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError
 from bears.files.addresses import without_passwords
+from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
 from bears.layout import PARAMS
@@ -40,6 +42,9 @@ KEYS = (
     "name of that variable"
 )
 
+WHOLE = frozenset({"_target_", "defaults", "shape"})
+"""The keys of which one says that a file is complete, and has nothing from ours of that name."""
+
 Config = dict[str, Any]
 
 __all__ = [
@@ -48,6 +53,7 @@ __all__ = [
     "build",
     "checkout",
     "compose",
+    "conf_text",
     "parse",
     "read_ledger",
     "read_mapping",
@@ -125,6 +131,25 @@ def write_yaml(path: Path, value: Mapping[str, Any]) -> None:
     write_text(path, yaml.safe_dump(value, sort_keys=False, allow_unicode=True, width=100))
 
 
+def conf_text(value: Any) -> str:
+    """Return a file of conf/ as YAML, in which every text stays what it is.
+
+    OmegaConf quotes what it takes for a number, and would resolve ``${``.
+    """
+    from omegaconf import OmegaConf
+
+    return OmegaConf.to_yaml(_escaped(value))
+
+
+def _escaped(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {key: _escaped(part) for key, part in value.items()}
+    if isinstance(value, list):
+        return [_escaped(part) for part in value]
+    # A backslash before it would escape the escape.
+    return re.sub(r"(\\*)\$\{", r"\1\1\\${", value) if isinstance(value, str) else value
+
+
 def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] = ()) -> Config:
     """Compose the whole configuration with Hydra.
 
@@ -162,10 +187,15 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     words += [*selection.get("overrides", []), *overrides]
     *own, shipped = folders
     try:
-        with initialize_config_dir(str(shipped), version_base="1.3"):
+        with (
+            TemporaryDirectory() as completed,
+            initialize_config_dir(str(shipped), version_base="1.3"),
+        ):
             for folder in own:
+                _complete(folder, shipped, Path(completed))
                 path = GlobalHydra.instance().config_loader().get_search_path()
                 path.prepend("project", str(folder), anchor="main")
+                path.prepend("completed", completed, anchor="project")
                 # Hydra reads a changed search path only if it has this word.
                 words.append("hydra.searchpath=[]")
             for resolver in RESOLVERS:
@@ -173,7 +203,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
             composed = hydra_compose("config", overrides=words)
         resolved = OmegaConf.to_container(composed, resolve=True, throw_on_missing=True)
     except (HydraException, OmegaConfBaseException, yaml.YAMLError, *UNWRAPPED) as error:
-        raise _refusal(error, selection.get("overrides", [])) from None
+        raise _refusal(error, selection) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
     config = {str(key): value for key, value in resolved.items()}
@@ -188,6 +218,19 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     }
 
 
+def _complete(own: Path, shipped: Path, to: Path) -> None:
+    """Write those files of a project that leave out keys of ours, with these keys."""
+    from omegaconf import OmegaConf
+
+    for file in own.rglob("[!.]*.yaml"):
+        ours = shipped / file.relative_to(own)
+        value = read_mapping(file) if ours.is_file() else {}
+        if value and WHOLE.isdisjoint(value):
+            header = re.findall("^# @package .*\n", read_text(ours), re.M)
+            merged = OmegaConf.merge(OmegaConf.load(ours), value)
+            write_text(to / file.relative_to(own), "".join(header) + OmegaConf.to_yaml(merged))
+
+
 def _written_in(conf: Path, tag: str, selected: Choice) -> dict[str, str]:
     """Return what prompts say about the language of a benchmark's texts.
 
@@ -195,7 +238,8 @@ def _written_in(conf: Path, tag: str, selected: Choice) -> dict[str, str]:
     """
     profile: Mapping[str, Any] = selected
     if selected.name != tag and re.fullmatch(r"[\w-]+", tag):
-        profile = read_mapping(conf_file(f"language/{tag}.yaml", conf))
+        files = [folder / "language" / f"{tag}.yaml" for folder in reversed(conf_folders(conf))]
+        profile = {key: value for file in files for key, value in read_mapping(file).items()}
     prompt = profile.get("prompt")
     title = profile.get("title", "English" if tag == "en" else tag)
     return {
@@ -207,7 +251,7 @@ def _written_in(conf: Path, tag: str, selected: Choice) -> dict[str, str]:
     }
 
 
-def _refusal(error: Exception, overrides: Sequence[str]) -> ConfigurationError:
+def _refusal(error: Exception, selection: Mapping[str, Any]) -> ConfigurationError:
     from omegaconf.errors import UnsupportedInterpolationType
 
     # Leave out Hydra's search path, and its advice to append a setting that nothing would read.
@@ -215,8 +259,10 @@ def _refusal(error: Exception, overrides: Sequence[str]) -> ConfigurationError:
     cause = f" ({error.__cause__})" if error.__cause__ else ""
     if "not in struct" in cause:
         cause = " No setting has that name; the files of conf/ list them."
+        if any(f"'{name}'" in problem for name in selection):
+            cause += f" If {PARAMS} has it from an earlier version of BEARS, run `bears upgrade`."
     remedy = ""
-    if overrides:
+    if overrides := selection.get("overrides", []):
         # DVC leaves the overrides of an experiment there, and the next one may not have their keys.
         shown = [without_secret(item) for item in overrides]
         remedy = f"\nparams.yaml has overrides: {shown}; -S 'overrides=[]' drops them"

@@ -3,6 +3,7 @@
 from pathlib import Path
 
 from bears.errors import ConfigurationError
+from bears.files.intake.files import read_text
 from bears.layout import CONF, PARAMS, PIPELINE
 
 PACKAGE = Path(__file__).parents[1]
@@ -16,6 +17,8 @@ CODE_FOLDERS = {
     "stages": PACKAGE if STAGES == "bears.stages" else PACKAGE.parent,
 }
 """The folders that hold these packages."""
+OURS = "      - bears\n      - conf\n      - stages\n"
+"""The dependencies of `config` in the checkout, whose code changes beside its data."""
 
 
 def conf_folders(conf: Path = CONF) -> list[Path]:
@@ -35,6 +38,14 @@ def conf_file(name: str | Path, conf: Path = CONF) -> Path:
     """Return a file of the configuration: the project's own, if there is one, else ours."""
     files = [folder / name for folder in conf_folders(conf)]
     return next((file for file in files if file.exists()), files[-1])
+
+
+def pipeline() -> str:
+    """Return the text of dvc.yaml for a project: ours, but for where the stages are."""
+    text = read_text(SHIPPED / PIPELINE)
+    text = text.replace("python -m stages.", f"python -m {STAGES}.")
+    # DVC cannot see that the package was upgraded, so `config` runs each time, in a second.
+    return text.replace(f"    deps:\n{OURS}", "    deps: []\n    always_changed: true\n", 1)
 
 
 def require_project() -> None:

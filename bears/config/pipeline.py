@@ -16,10 +16,11 @@ from typing import Any, NoReturn, get_type_hints
 from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.edge import ended
 from bears.config.guard import StageFiles, guarded
-from bears.config.packaged import require_project
-from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline
+from bears.config.packaged import STAGES, pipeline, require_project
+from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline, Stage
 from bears.config.typed import K, keys_of, pick, select
 from bears.errors import ConfigurationError
+from bears.files.intake.yaml_text import yaml_value
 from bears.layout import CONF, CONFIG, LANGUAGE, PARAMS, PIPELINE
 
 GROUPS = tuple(
@@ -53,7 +54,7 @@ def exit_with(stage: str, settings: type[K], main: Callable[[K, Paths], None]) -
 def _run(
     stage: str, settings: type[K], main: Callable[[K, Paths], None], argv: Sequence[str]
 ) -> None:
-    stages = _definitions()
+    stages = definitions()
     parser = argparse.ArgumentParser(
         prog=f"python -m stages.{stage}",
         description=main.__doc__,
@@ -92,7 +93,7 @@ def configuration_of_stages(config: Config) -> dict[str, Config]:
     """Return the part of the configuration that dvc.yaml lists for each stage after `config`."""
     return {
         stage: pick(config, _keys(defined), "the composed configuration")
-        for stage, defined in _definitions().items()
+        for stage, defined in definitions().items()
         if stage != "config"
     }
 
@@ -104,18 +105,40 @@ def _paths(defined: Mapping[str, Any]) -> dict[str, Path]:
     return dict(zip(options, map(Path, words[1::2]), strict=True))
 
 
-def _definitions() -> dict[str, Any]:
-    """Return the definition of each stage in dvc.yaml.
+def definitions() -> dict[str, Any]:
+    """Return the definition of each stage of ours in dvc.yaml; a project may have more stages.
 
     Raises:
-        ConfigurationError: there is no dvc.yaml here, or it does not define a pipeline.
+        ConfigurationError: there is no dvc.yaml here, it does not define a pipeline, or it is one
+            of another version of the package.
         FormatError: it is not YAML.
     """
     require_project()
-    pipeline = read_mapping(PIPELINE, "restore it from git")
-    parse(Pipeline, pipeline, str(PIPELINE))
-    stages: dict[str, Any] = pipeline["stages"]
+    found = read_mapping(PIPELINE, "restore it from git")
+    parse(Pipeline, found, str(PIPELINE))
+    ours, program = yaml_value(pipeline())["stages"], f"python -m {STAGES}."
+    stages = {
+        name: defined
+        for name, defined in found["stages"].items()
+        if name in ours or str(defined.get("cmd")).startswith(program)
+    }
+    parse(dict[str, Stage], stages, f"{PIPELINE}.stages")
+    for name in {**ours, **stages}:
+        if not (name in ours and name in stages and _fits(stages[name], ours[name])):
+            raise ConfigurationError(
+                f"{PIPELINE} is of another version of BEARS (its stage {name} differs); run "
+                "`bears upgrade`, which writes it anew"
+            )
     return stages
+
+
+def _fits(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
+    return _needs(ours) <= _needs(theirs) and {*_keys(theirs)} == {*_keys(ours)}
+
+
+def _needs(defined: Mapping[str, Any]) -> set[str]:
+    """Return the command of a stage, its inputs and its outputs."""
+    return {defined["cmd"], *map(str, (*defined["deps"], *defined.get("outs", [])))}
 
 
 def _with_names(value: Any, names: Mapping[str, str]) -> Any:
@@ -124,13 +147,7 @@ def _with_names(value: Any, names: Mapping[str, str]) -> Any:
         return {key: _with_names(part, names) for key, part in value.items()}
     if isinstance(value, list):
         return [_with_names(part, names) for part in value]
-    try:
-        return Template(value).substitute(names) if isinstance(value, str) else value
-    except (KeyError, ValueError) as error:
-        expected = ", ".join(f"${{{name}}}" for name in names)
-        raise ConfigurationError(
-            f"{PIPELINE}: {value!r:.80} names {error}; expected one of {expected}"
-        ) from None
+    return Template(value).safe_substitute(names) if isinstance(value, str) else value
 
 
 def _files(stages: Mapping[str, Any], stage: str, known: Paths, paths: Paths) -> StageFiles:

@@ -207,4 +207,4 @@ class Stage(TypedDict):
 class Pipeline(TypedDict):
     """The part of dvc.yaml that a stage reads."""
 
-    stages: dict[str, Stage]
+    stages: dict[str, Part]

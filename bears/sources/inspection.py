@@ -43,7 +43,8 @@ class Look:
 
     Args:
         source: the description; its language and licence are guesses.
-        documents, questions: how many of each the rows that were read give.
+        documents, questions: how many of each the rows that were read give, with gold.
+        without_gold: how many more questions they give.
         gold_documents: how many documents are gold of these questions, whether read or not.
         cut: whether there may be rows that were not read.
         question, answer, gold: of the first question that has gold; what is unknown is empty.
@@ -53,6 +54,7 @@ class Look:
     source: Source
     documents: int
     questions: int
+    without_gold: int
     gold_documents: int
     cut: bool
     question: str
@@ -191,7 +193,8 @@ def _look(
     parts.limits["corpus"] = LOOKED_AT
     found = [*numbered_records(reader_of(source)(parts))]
     pool = [each for each in found if isinstance(each, Document)]
-    asked = [each for each in found if isinstance(each, SourceQuestion) and _gold(each, pool)]
+    every = [each for each in found if isinstance(each, SourceQuestion)]
+    asked = [each for each in every if _gold(each, pool)]
     # A folder of documents may have no questions yet.
     usable = asked or (pool and source.shape == "own")
     if not usable or (source.shape == "multi-hop" and not _hops(asked)):
@@ -220,7 +223,8 @@ def _look(
         for name, what, _ in parts.report
         if what.startswith(LEFT_OUT)
     }
-    return Look(described, documents, len(asked), len(gold), parts.cut, *shown, left_out)
+    counts = (documents, len(asked), len(every) - len(asked), len(gold))
+    return Look(described, *counts, parts.cut, *shown, left_out)
 
 
 def _gold(question: SourceQuestion, pool: Sequence[Document]) -> list[str]:

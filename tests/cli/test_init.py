@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 import yaml
+from ruamel.yaml import YAML
 
 from bears.cli import main
-from bears.cli.init import OURS, pipeline
-from bears.config.packaged import STAGES
+from bears.config.packaged import OURS, STAGES, pipeline
+from bears.config.pipeline import definitions
 from bears.files.intake.json_text import json_value
+from bears.layout import CODE, LANGUAGE
+from stages import config
 from tests.sources.files import row, workbook
 from tests.workspace import ROOT, Workspace, ran
 
@@ -75,7 +78,12 @@ def test_a_folder_becomes_a_project_and_what_was_guessed_is_printed(
     assert written["sources"]["own"]["path"] == str(documents)
     assert written["sources"]["own"]["settings"] == {"questions": "faq.csv"}
     files = ["dvc.yaml", "params.yaml", ".gitignore", ".dvcignore", "README.md"]
-    files += [".dvc/config", ".dvc/.gitignore", "conf/benchmark/mill-1.yaml"]
+    files += [
+        "conf/source/.gitkeep",
+        ".dvc/config",
+        ".dvc/.gitignore",
+        "conf/benchmark/mill-1.yaml",
+    ]
     files += [".dvc/plots/measure_bars.json", ".dvc/plots/recall_curve.json"]
     assert sorted(head(project)) == sorted(files)
     # Again, after an edit: nothing that is there changes, and what is missing comes back.
@@ -194,6 +202,127 @@ def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         packed.extractall(tmp_path / "installed")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
     return tmp_path / "installed"
+
+
+# What YAML 1.1, YAML 1.2 or Hydra take for a number, a date, a truth value or nothing.
+NAMES = ["2026", "1e5", "on", "null", "2026-01-01", "0o7", "08", "1_0", "nan", "手冊"]
+PLACES = ["a\nb: [", "${benchmark.name}", "\\${x}", "${oc.env:HOME}", "a: 'b' #\"c", "- x", "{y}"]
+
+
+@pytest.mark.parametrize(
+    ("name", "folder"), [*((name, "docs") for name in NAMES), *(("mill", each) for each in PLACES)]
+)
+def test_any_name_and_any_path_reach_the_configuration_as_they_are(
+    place: Path, monkeypatch: pytest.MonkeyPatch, name: str, folder: str
+) -> None:
+    documents = folder_of_documents(place).rename(place / folder)
+    assert main(["init", name, "--documents", str(documents)]) == 0
+    monkeypatch.chdir(name)
+    # As DVC reads params.yaml, for the paths that carry the name.
+    assert YAML().load(Path("params.yaml"))["benchmark"] == name
+    config.main(Path("conf"), Path("data/config.yaml"), LANGUAGE, CODE, [])
+    written = yaml.safe_load(Path("data/config.yaml").read_bytes())
+    assert written["benchmark"]["name"] == name
+    assert written["sources"]["own"]["path"] == str(documents)
+    assert written["sources"]["own"]["name"] == name
+
+
+def test_init_says_what_becomes_of_questions_without_gold_and_asks_for_no_translation(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = folder_of_documents(place)
+    with (documents / "questions.csv").open("a") as table:
+        table.write("Who built the lift?,,,\nWho paid for it?,,,\n")
+    assert main(["init", "mill", "--documents", str(documents)]) == 0
+    said = capsys.readouterr().out
+    assert "1 questions with gold in questions.csv" in said
+    assert "2 more questions have no gold: they are kept" in said
+    assert YAML().load(place / "mill/params.yaml")["language"] == "auto"
+    assert main(["init", "mill"]) == 1
+    assert "mill is a project already: `bears upgrade`" in capsys.readouterr().err
+    (documents / "scan.pdf").write_bytes(b"%PDF-1.4 torn")
+    with (documents / "questions.csv").open("a") as table:
+        table.write("What is in the scan?,,scan.pdf,\n")
+    assert main(["init", "other", "--documents", str(documents)]) == 1
+    assert "line 5: scan.pdf is left out: it cannot be read" in (told := capsys.readouterr().err)
+    assert "Save it as a text, a Word file or a PDF with text and name that, or empty" in told
+
+
+OLD = ROOT / "tests/data/{}-ac4ade4.yaml"
+"""dvc.yaml and params.yaml as `bears init` wrote them on 25 November 2026, at commit ac4ade4."""
+
+
+@pytest.fixture
+def old_project(place: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    """A project of an earlier version, with an edited selection."""
+    assert main(["init", "bench"]) == 0
+    project = Workspace(place / "bench")
+    for name in ("dvc", "params"):
+        text = Path(str(OLD).format(name)).read_text("utf-8")
+        text = text.replace("python -m bears.stages.", f"python -m {STAGES}.")
+        (project.root / f"{name}.yaml").write_text(text, "utf-8")
+    project.git("commit", "--quiet", "--amend", "--all", "--no-edit")
+    project.edit("params.yaml", "retriever: bm25", "retriever: wordllama")
+    monkeypatch.chdir(project.root)
+    return project
+
+
+def test_an_old_project_is_told_to_upgrade_and_keeps_its_words(
+    old_project: Workspace, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert "config: dvc.yaml is of another version of BEARS (its stage " in (
+        told := old_project.python("stages.config", code=1)
+    )
+    assert "run `bears upgrade`, which writes it anew\n" in told
+    assert main(["new", "more", "--benchmark", "bears"]) == 1
+    told = capsys.readouterr().err
+    assert "Could not override 'reader'" in told
+    assert "If params.yaml has it from an earlier version of BEARS, run `bears upgrade`" in told
+    # An edited pipeline is not replaced before its owner has seen what that changes.
+    own = old_project.text("dvc.yaml") + "  mine:\n    cmd: date\n"
+    (old_project.root / "dvc.yaml").write_text(own)
+    assert main(["upgrade"]) == 1
+    shown = capsys.readouterr()
+    assert {"-  mine:", "-      - reader", "-reader: none"} <= {*shown.out.splitlines()}
+    assert "dvc.yaml was edited, and would change as shown above" in shown.err
+    assert old_project.text("dvc.yaml") == own
+    assert main(["upgrade", "--yes"]) == 0
+    assert old_project.text("dvc.yaml") == pipeline()
+    assert old_project.text("dvc.yaml.orig") == own
+    selected = yaml.safe_load(old_project.text("params.yaml"))
+    assert selected.keys() == yaml.safe_load((ROOT / "params.yaml").read_bytes()).keys()
+    assert (selected["benchmark"], selected["retriever"]) == ("mini", "wordllama")
+    capsys.readouterr()
+    assert main(["upgrade"]) == 0
+    assert capsys.readouterr().out == "up to date\n"
+
+
+def test_a_new_group_is_added_and_a_pipeline_may_have_more_than_ours(
+    old_project: Workspace,
+) -> None:
+    old_project.edit("params.yaml", "rewriter: none\n", "")
+    assert main(["upgrade"]) == 0
+    assert yaml.safe_load(old_project.text("params.yaml"))["rewriter"] == "none"
+    assert old_project.git("status", "--porcelain") == ""
+    text = pipeline().replace("    deps:\n", "    deps:\n      - mine.txt\n", 1)
+    (old_project.root / "dvc.yaml").write_text(
+        text + "  mine:\n    foreach: [a]\n    do:\n      cmd: date\n"
+    )
+    assert "mine" not in definitions()
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_an_upgraded_project_runs_to_the_end(old_project: Workspace) -> None:
+    text = old_project.text("dvc.yaml").replace("python -m stages.", "python -m bears.stages.")
+    (old_project.root / "dvc.yaml").write_text(text)
+    old_project.git("commit", "--quiet", "--amend", "--no-edit", "dvc.yaml")
+    assert "run `bears upgrade`" in old_project.dvc("repro", code=255)
+    assert "next: dvc repro" in old_project.python("bears", "upgrade")
+    again = old_project.dvc("repro")
+    assert len(ran(again)) == 12
+    assert "is empty" not in again
+    assert "wordllama on mini" in old_project.python("bears", "show")
 
 
 @pytest.mark.slow

@@ -15,6 +15,7 @@ import pytest
 import yaml
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
+from omegaconf import OmegaConf
 
 from bears.config import build, compose, parse, read_selection
 from bears.config.typed import Keys, keys_of, select
@@ -152,6 +153,41 @@ def test_a_group_without_a_choice_is_asked_for() -> None:
     without = {key: value for key, value in MINI.items() if key != "retriever"}
     with pytest.raises(ConfigurationError, match=r"must specify 'retriever'(?s:.*)bm25"):
         compose(CONF, without)
+
+
+@pytest.mark.parametrize(
+    ("file", "text", "changed"),
+    [
+        ("retriever/mine.yaml", "name: mine\nurl: http://h/s\n", {"url": "http://h/s"}),
+        ("retriever/mine.yaml", "url: '\\${x}'\n", {"url": "${x}"}),
+        ("retriever/hybrid.yaml", "dense: {length: 9}\n", {"dense": {"length": 9}}),
+        ("judge/local.yaml", "model: other\n", {"model": "other"}),
+        ("language/ja.yaml", "spaced: true\n", {"spaced": True}),
+        ("benchmark/mini.yaml", "sample: {seed: 7}\n", {"sample": {"seed": 7}}),
+        ("gates.yaml", "gates: {empty: warning}\n", {"gates": {"empty": "warning"}}),
+    ],
+)
+def test_a_file_of_a_project_has_what_it_leaves_out_from_ours_of_the_same_name(
+    tmp_path: Path, file: str, text: str, changed: dict[str, Any]
+) -> None:
+    own = tmp_path / "conf" / file
+    own.parent.mkdir(parents=True)
+    own.write_text(text, encoding="utf-8")
+    group, _, name = file.removesuffix(".yaml").rpartition("/")
+    selection = {**MINI, **({group: name} if group else {})}
+    before, after = compose(CONF, selection), compose(tmp_path / "conf", selection)
+    part = group if group not in ("", "benchmark") else ""
+    expected = OmegaConf.merge(before[part] if part else before, changed)
+    assert (after[part] if part else after) == OmegaConf.to_container(expected)
+
+
+@pytest.mark.parametrize("text", ["_target_: mine.Own\n", "defaults: [bm25, _self_]\n"])
+def test_a_file_that_says_what_it_is_made_of_replaces_ours(tmp_path: Path, text: str) -> None:
+    own = tmp_path / "conf/retriever/hybrid.yaml"
+    own.parent.mkdir(parents=True)
+    own.write_text(f"name: hybrid\n{text}", encoding="utf-8")
+    composed = compose(tmp_path / "conf", {**MINI, "retriever": "hybrid"})["retriever"]
+    assert "dense" not in composed
 
 
 def test_an_override_that_an_earlier_experiment_left_is_shown_with_the_remedy() -> None:

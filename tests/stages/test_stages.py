@@ -49,6 +49,7 @@ ByHand = Callable[..., str]
 def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "data").mkdir()
     (tmp_path / "dvc.yaml").write_text(yaml.safe_dump(DEFINITION), encoding="utf-8")
+    monkeypatch.setattr("bears.config.pipeline.pipeline", lambda: yaml.safe_dump(DEFINITION))
     (tmp_path / "data" / "config.yaml").write_text(yaml.safe_dump(CONFIG), encoding="utf-8")
     (tmp_path / "data" / "language.yaml").write_text(yaml.safe_dump(LANGUAGE), encoding="utf-8")
     monkeypatch.chdir(tmp_path)
@@ -119,7 +120,10 @@ def test_an_option_that_does_not_fit_is_refused(
 def test_an_input_that_is_not_there_yet_is_named(
     kitchen: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    definition = {**DEFINITION["stages"]["boil"], "deps": ["data/${benchmark}/water"]}
+    definition = {
+        **DEFINITION["stages"]["boil"],
+        "deps": ["data/language.yaml", "data/${benchmark}/water"],
+    }
     text = yaml.safe_dump({"stages": {"boil": definition}})
     (kitchen / "dvc.yaml").write_text(text, encoding="utf-8")
     boil = Boil()

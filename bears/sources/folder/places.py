@@ -123,5 +123,8 @@ class Places:
         if len(named) > 1:
             raise ValueError(f"{document!r:.80} may be {', '.join(named[:5])}; give the path")
         if named and named[0] in self._left_out:
-            raise ValueError(f"{named[0]} is left out: {self._left_out[named[0]]}")
+            raise ValueError(
+                f"{named[0]} is left out: {self._left_out[named[0]]}. Save it as a text, a Word "
+                "file or a PDF with text and name that, or empty the columns document and quotation"
+            )
         return self._stand_ins.get(named[0], named[0]) if named else ""
