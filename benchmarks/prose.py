@@ -23,7 +23,7 @@ AVOIDED = {
     "is no …": r"(?<!there )\b(?:is|are) no (?!longer\b|more than\b|better\b|worse\b|such\b)[a-z]",
     "stand": r"\b(?:stands?|stood)\b(?! for\b)",
     "mend": r"\bmend(?:s|ed|ing)?\b",
-    "tell": r"\b(?:tells?|telling|told)\b",
+    "tell": r"(?<!cannot )\b(?:tells?|telling|told)\b",
     "others than": r"\bothers? than\b|\banother (?:one )?than\b",
     "knows of none": r"\bknows? (?:of )?(?:none|nothing)\b",
     "nobody": r"\bnobody\b|\bwhoever\b",

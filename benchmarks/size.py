@@ -14,7 +14,7 @@ from collections import Counter
 from pathlib import Path
 
 CAP = 26_000
-"""For the whole project, with room for a first contribution. It is no target: less is better."""
+"""For the whole project, with room for a first contribution; less is better."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),
     *(tokenize.NL, tokenize.COMMENT, tokenize.ENCODING),

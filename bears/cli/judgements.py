@@ -56,7 +56,7 @@ def pool(
         depth: chunks of each ranking; default: 10
         systems: retrievers, experiments, commits, run files or `audit`, separated by commas;
             default: all that ran here
-        without_gold: only questions whose relevant documents nobody knows
+        without_gold: only questions whose relevant documents are unknown
     """
     if depth < 1:
         raise FormatError(f"--depth is {depth}; expected at least 1")

@@ -28,7 +28,7 @@ def clusters_of(questions: Sequence[Question], lineage: Path | None) -> Clusters
 
     Args:
         questions: n of them.
-        lineage: what `sample` noted about the records, which has the rows; None if there is none.
+        lineage: what `sample` noted about the records, which has the rows; None without one.
     """
     lines = (line for _, line in read_lines(lineage)) if lineage else ()
     rows = {line["record_id"]: line["row"] for line in lines if "row" in line}

@@ -174,7 +174,7 @@ def _columns(
 ) -> dict[str, Floats]:
     full = rankings.full
     judged = np.array([grades is not None for grades in gold.values()], np.bool_)
-    # What answers a question in part alone is no full answer, and not known to be the best one.
+    # A question with partial answers alone has an unknown best answer.
     fully = judged & ((full.relevant > 0) | (rankings.relevant == 0))
     return {
         measure.name: np.where(judged, measure.values(rankings, spans), np.nan)

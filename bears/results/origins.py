@@ -280,7 +280,7 @@ def _result_of(revision: Revision) -> str:
 
 
 def _with_decisions(systems: Sequence[System]) -> list[System]:
-    """Leave out what was measured with other decisions than the workspace, and say so."""
+    """Return the revisions with the workspace's decisions, and report the others."""
     now = Revision(WORKSPACE).metrics(RETRIEVAL).get("benchmark", {})
     records = {key: now.get(key) for key in ("queries", "corpus")}
     kept = [

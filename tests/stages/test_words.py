@@ -1,7 +1,7 @@
 """Every word under conf/ runs once to the end of the pipeline, or says why it cannot run here.
 
 A new file is covered without a line here. What a word needs beyond itself (data, a server, a
-function) stands in `NEEDS`; what stops it on a machine without a network, in `STOPS`.
+function) is in `NEEDS`; what stops it on a machine without a network, in `STOPS`.
 """
 
 from __future__ import annotations
@@ -87,7 +87,7 @@ STOPS: dict[tuple[str, str], tuple[str, str]] = {
 """Words that do not reach the end here: the reason, and what the pipeline says."""
 WEIGHTS = re.compile(r"bears\.retrieval\.models\.(transformer|cross_encoder|gte)")
 NO_WEIGHTS = re.compile("make dense|hub|offline", re.IGNORECASE)
-"""What is said where torch, or the weights of a model on a hub, are not here; `make test-dense`
+"""The message where torch, or the weights of a model on a hub, are not here; `make test-dense`
 runs these words with small models."""
 
 

@@ -1,4 +1,4 @@
-"""What the translation is told of the records."""
+"""What the translation knows of the records."""
 
 from __future__ import annotations
 

@@ -31,8 +31,8 @@ def judged(
     """Test whether a candidate is worse than a base under any measure.
 
     A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures. If a
-    loss that is seen is smaller than one that these questions could show, nobody can tell; if they
-    are too few for any p of at most `ALPHA`, it is undecided. A candidate with the base's values
+    loss that is seen is smaller than one that these questions could show, the verdict is
+    `CANNOT_TELL`; if they are too few for any p of at most `ALPHA`, it is undecided. A candidate with the base's values
     under every measure is unchanged, however few the questions.
 
     Args:
@@ -81,7 +81,7 @@ def judged(
 
 
 def _verdict(row: Mapping[str, Any], shown: float) -> str:
-    """Return the verdict on a measure, given the loss that could show; NaN if there is none."""
+    """Return the verdict on a measure, given the loss that could show; NaN without one."""
     if row["p_holm"] <= ALPHA:
         return WORSE
     if row["verdict"] == UNDECIDED:
