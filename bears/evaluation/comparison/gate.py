@@ -32,8 +32,8 @@ def judged(
 
     A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures. If a
     loss that is seen is smaller than one that these questions could show, the verdict is
-    `CANNOT_TELL`; if they are too few for any p of at most `ALPHA`, it is undecided. A candidate with the base's values
-    under every measure is unchanged, however few the questions.
+    `CANNOT_TELL`; if they are too few for any p of at most `ALPHA`, it is undecided. A candidate
+    with the base's values under every measure is unchanged, however few the questions.
 
     Args:
         systems: candidate and base, with the same questions in the same order.
