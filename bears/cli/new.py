@@ -206,8 +206,8 @@ def _print(look: Look, project: Path) -> None:
     ]
     if look.without_gold and source.shape == "own":
         lines.append(
-            f"{look.without_gold} more questions have no gold: they are kept, and count once "
-            "people judged what was found for them (`bears judgements pool`)"
+            f"questions without gold: {look.without_gold}; they are kept, and count once people "
+            "judged what was found for them (`bears judgements pool`)"
         )
     if look.questions:
         lines.append(f"the first question: {one_line(look.question):.200}")

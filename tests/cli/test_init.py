@@ -236,7 +236,7 @@ def test_init_says_what_becomes_of_questions_without_gold_and_asks_for_no_transl
     assert main(["init", "mill", "--documents", str(documents)]) == 0
     said = capsys.readouterr().out
     assert "1 questions with gold in questions.csv" in said
-    assert "2 more questions have no gold: they are kept" in said
+    assert "questions without gold: 2; they are kept" in said
     assert YAML().load(place / "mill/params.yaml")["language"] == "auto"
     assert main(["init", "mill"]) == 1
     assert "mill is a project already: `bears upgrade`" in capsys.readouterr().err
