@@ -305,12 +305,16 @@ def _not_committed(known: Sequence[Revision]) -> Iterator[Revision]:
     try:
         seen = {revision.text(RETRIEVAL) for revision in known}
         state = benchmark_of(workspace)
-        for run in cached_runs(workspace):
-            if (text := run.text(RETRIEVAL)) not in seen and benchmark_of(run) == state:
-                seen.add(text)
-                yield run
     except FormatError:
-        return  # Nothing ran here, or its files were deleted.
+        return  # Nothing ran here.
+    for run in cached_runs(workspace):
+        try:
+            text, measured = run.text(RETRIEVAL), benchmark_of(run)
+        except FormatError:
+            continue  # Its files were deleted.
+        if text not in seen and measured == state:
+            seen.add(text)
+            yield run
 
 
 def benchmark_of(revision: Revision) -> Any:

@@ -211,7 +211,8 @@ def cached_runs(workspace: Revision) -> Iterator[CachedRun]:
         if path.stat().st_mtime < since:
             return
         entry = yaml_value(decoded(read_whole(path), str(path)), str(path))
-        if isinstance(entry, dict) and " stages.evaluate " in str(entry.get("cmd")):
+        whole = isinstance(entry, dict) and {"cmd", "deps", "outs", "params"} <= entry.keys()
+        if whole and "stages.evaluate " in str(entry["cmd"]):
             yield CachedRun("not committed", path.name, entry, workspace.selection)
 
 
