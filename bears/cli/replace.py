@@ -1,7 +1,7 @@
 """``bears replace``: another question in place of one."""
 
 from bears.cli.selection import composed, files_of, selected
-from bears.config.ledger.update import open_ledger
+from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.shown import blank
@@ -27,14 +27,14 @@ def replace_question(
     queries = files_of(config).sampled / "queries_raw.json"
     if not queries.is_file():
         raise LedgerError(f"{queries} does not exist; run `dvc repro sample` first")
-    known = {question.question_id for question in read_questions(queries)}
     path = ledger_of(name)
+    known = {question.question_id for question in read_questions(queries)}
+    if question_id not in known | OpenLedger(path).decisions.replaced:
+        raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
     entry = {"question_id": question_id, "reason": reason, "author": author}
     with open_ledger(path) as ledger:
         if question_id in ledger.decisions.replaced:
             raise LedgerError(f"{question_id} is replaced already")
-        if question_id not in known:
-            raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
         ledger.add("replacements", [entry], ("question_id",))
     print(f"{path}: {question_id} will be replaced at the next `dvc repro`")
 

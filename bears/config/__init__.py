@@ -1,5 +1,6 @@
 """Compose the configuration: params.yaml selects choices, and conf/ defines them."""
 
+import filecmp
 import os
 import re
 from collections.abc import Mapping, Sequence
@@ -224,7 +225,9 @@ def _complete(own: Path, shipped: Path, to: Path) -> None:
 
     for file in own.rglob("[!.]*.yaml"):
         ours = shipped / file.relative_to(own)
-        value = read_mapping(file) if ours.is_file() else {}
+        if not ours.is_file() or filecmp.cmp(file, ours, shallow=False):
+            continue
+        value = read_mapping(file)
         if value and WHOLE.isdisjoint(value):
             header = re.findall("^# @package .*\n", read_text(ours), re.M)
             merged = OmegaConf.merge(OmegaConf.load(ours), value)
