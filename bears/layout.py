@@ -52,7 +52,7 @@ def lineage_beside(folder: Path) -> Path | None:
 
 def chunks_beside(run: Path) -> Path:
     """Return the run of the chunks from which a run ranks documents."""
-    return run.with_suffix(".chunks.trec")
+    return run.with_suffix(".chunks.parquet")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,12 +1,11 @@
 """The plain types that the whole package shares. Frozen, so that they can be passed around."""
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from itertools import repeat
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
 """Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
@@ -23,6 +22,50 @@ class Closed:
 
     __slots__ = ()
     __pydantic_config__: ClassVar[dict[str, str]] = {"extra": "forbid"}
+
+
+@dataclass(frozen=True, slots=True)
+class Chunk:
+    """A range of a document's text, in characters.
+
+    Args:
+        end: exclusive; None: the end of the text, so that a chunk may be a document of any length.
+    """
+
+    doc_id: str
+    start: int = 0
+    end: int | None = None
+
+    @property
+    def name(self) -> str:
+        """Return its name for people and within an index; that of a whole document is its id."""
+        return self.doc_id if self.end is None else f"{self.doc_id}#{self.start}-{self.end}"
+
+    def of(self, text: str) -> str:
+        """Return its part of the document's text."""
+        return text[self.start : self.end]
+
+    def meets(self, start: int, end: int) -> bool:
+        """Return whether it has a character of a range."""
+        return self.start < end and (self.end is None or start < self.end)
+
+
+def in_file(chunks: Iterable[Chunk]) -> list[str | dict[str, str | int]]:
+    """Return chunks as they are in a file of answers: a whole document as its id."""
+    return [
+        each.doc_id
+        if each.end is None
+        else {"doc_id": each.doc_id, "start": each.start, "end": each.end}
+        for each in chunks
+    ]
+
+
+def _chunk(value: object) -> object:
+    return {"doc_id": value} if isinstance(value, str) else value
+
+
+Retrieved = Annotated[Chunk, BeforeValidator(_chunk)]
+"""A chunk in a file: the id of a whole document is enough."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,24 +148,22 @@ class Question(Closed):
     gold_spans: tuple[Span, ...] = ()
 
     @property
-    def gold_parts(self) -> tuple[str, ...]:
-        """Return the ids of what answers it: of chunks where spans are known, else of documents."""
+    def gold_parts(self) -> tuple[Chunk, ...]:
+        """Return what answers it: chunks where spans are known, else whole documents."""
         found = [span for span in self.gold_spans if not span.lost]
-        parts = [str(Chunk(span.doc_id, span.start, span.end)) for span in found]
-        return (*parts, *(i for i in self.gold_doc_ids if i not in {s.doc_id for s in found}))
+        parts = [Chunk(span.doc_id, span.start, span.end) for span in found]
+        whole = [i for i in self.gold_doc_ids if i not in {span.doc_id for span in found}]
+        return (*parts, *map(Chunk, whole))
 
-    def answered_by(self, name: str) -> bool:
-        """Return whether a document is gold, or a chunk of one and has a part of its spans.
+    def answered_by(self, chunk: Chunk) -> bool:
+        """Return whether a chunk is of a gold document and has a part of its spans.
 
         Every chunk of a gold document without spans answers.
         """
-        if name in self.gold_doc_ids:
-            return True
-        chunk = Chunk.named(name)
-        if chunk is None or chunk.doc_id not in self.gold_doc_ids:
+        if chunk.doc_id not in self.gold_doc_ids:
             return False
         spans = [s for s in self.gold_spans if s.doc_id == chunk.doc_id and not s.lost]
-        return not spans or any(s.start < chunk.end and chunk.start < s.end for s in spans)
+        return not spans or any(chunk.meets(span.start, span.end) for span in spans)
 
     @property
     def grades(self) -> dict[str, int]:
@@ -161,32 +202,11 @@ class Document(Closed):
     group: str = ""
 
 
-CHUNK = re.compile(r"(.+)#(\d+)-(\d+)", re.DOTALL)
-
-
 @dataclass(frozen=True, slots=True)
-class Chunk:
-    """A range of a document's text, in characters; the end is exclusive."""
+class IndexedChunk(Document):
+    """A chunk as a retriever indexes it: a document whose id is the name of the chunk."""
 
-    doc_id: str
-    start: int
-    end: int
-
-    def __str__(self) -> str:
-        """Return its id in an index and in a run: ``guide.md#120-840``."""
-        return f"{self.doc_id}#{self.start}-{self.end}"
-
-    @classmethod
-    def named(cls, name: str) -> "Chunk | None":
-        """Return the chunk with an id, or None if it is the id of a whole document."""
-        found = CHUNK.fullmatch(name)
-        return cls(found[1], int(found[2]), int(found[3])) if found else None
-
-
-def document_of(name: str) -> str:
-    """Return the id of the document that a chunk is from; a whole document is its own chunk."""
-    chunk = Chunk.named(name)
-    return chunk.doc_id if chunk else name
+    chunk: Chunk = Chunk("")
 
 
 @dataclass(frozen=True, slots=True)
@@ -261,6 +281,22 @@ class Hit(NamedTuple):
 Ranking = tuple[Hit, ...]
 """Unique documents, best first."""
 
+
+class ChunkHit(NamedTuple):
+    """One place of a ranking of chunks."""
+
+    chunk: Chunk
+    score: float
+
+    @property
+    def doc_id(self) -> str:
+        """Return the document that the chunk is from."""
+        return self.chunk.doc_id
+
+
+ChunkRanking = tuple[ChunkHit, ...]
+"""Unique chunks, best first."""
+
 Run = Mapping[str, Ranking]
 """question_id to its ranking."""
 
@@ -268,3 +304,18 @@ Run = Mapping[str, Ranking]
 def in_order(names: Iterable[str]) -> Ranking:
     """Return the ranking that has the names in this order, each where it comes first."""
     return tuple(Hit(name, -float(place)) for place, name in enumerate(dict.fromkeys(names)))
+
+
+def whole_documents(ranking: Ranking) -> ChunkRanking:
+    """Return a ranking of documents as one of chunks, each of which is a whole document."""
+    return tuple(ChunkHit(Chunk(doc_id), score) for doc_id, score in ranking)
+
+
+def in_chunk_order(hits: Iterable[ChunkHit]) -> ChunkRanking:
+    """Return the ranking of hits: score descending, then name descending, as for documents."""
+    return tuple(sorted(hits, key=lambda hit: (hit.score, hit.chunk.name), reverse=True))
+
+
+def chunks_in_order(chunks: Iterable[Chunk]) -> ChunkRanking:
+    """Return the ranking that has the chunks in this order, each where it comes first."""
+    return tuple(ChunkHit(each, -float(place)) for place, each in enumerate(dict.fromkeys(chunks)))

@@ -57,14 +57,16 @@ def main(keys: AuditKeys, paths: Paths) -> None:
     settings = keys.audit.signals
     whole = read_documents(paths["translated"] / "corpus.json")
     documents = [*chunks(whole, build(keys.passages, "passages"))]
-    cut = ChunksOfDocuments(whole, documents)
+    chunks_of = {each.doc_id: each.chunk for each in documents}
+    cut = ChunksOfDocuments(whole, chunks_of.values())
     questions = cut.questions(read_questions(paths["translated"] / "queries.json"))
     searcher = _indexed(keys, documents)
     pool = _pool(keys, paths, questions, documents, searcher)
     rankings = _rankings(searcher, questions, settings.depth)
     audited = audit(pool, rankings, settings, cut.decisions(keys.ledger.judgements))
     findings = accept(audited.findings, keys.benchmark.accept)
-    write_lines(paths["out"] / "candidates.jsonl", map(asdict, audited.candidates))
+    rows = ({**asdict(each), **asdict(chunks_of[each.doc_id])} for each in audited.candidates)
+    write_lines(paths["out"] / "candidates.jsonl", rows)
     write_lines(paths["out"] / "findings.jsonl", map(asdict, findings))
     write_json(paths["metrics"], summarize(audited, findings, pool))
     _report(audited, findings, paths["out"])

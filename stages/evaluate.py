@@ -23,6 +23,7 @@ from bears.evaluation.spans import SpanRankings, span_gold
 from bears.evaluation.table import table
 from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
+from bears.files.chunk_run import read_chunk_run
 from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
 from bears.files.records import read_questions, stream_documents, write_json
@@ -31,7 +32,7 @@ from bears.files.run_table import RunTable
 from bears.files.shown import complain
 from bears.layout import chunks_beside
 from bears.retrieval.outside.matching import UNMATCHED
-from bears.types import Positive, Question
+from bears.types import Positive, Question, whole_documents
 
 SHOWN = 12
 """Hexadecimal digits of a digest in the metrics."""
@@ -116,15 +117,17 @@ def _state(keys: EvaluateKeys, paths: Paths, decided: Decided) -> dict[str, Any]
 def _covered(
     keys: EvaluateKeys, paths: Paths, questions: Sequence[Question]
 ) -> SpanRankings | None:
-    """Return what the chunks beside the run cover of the gold spans; None without any span.
-
-    Without such a file, documents are the chunks.
-    """
+    """Return what the chunks beside the run cover of the gold spans; None without any span."""
     ranges = build(keys.chunking, "chunking").ranges
     gold = span_gold(questions, stream_documents(paths["corpus"]), ranges)
+    if not gold:
+        return None
     chunks = chunks_beside(paths["run"])
-    file = chunks if chunks.is_file() else paths["run"]
-    return gold.rankings(keys.evaluate.read(file, gold_of(questions))) if gold else None
+    if chunks.is_file():
+        return gold.rankings(read_chunk_run(chunks, {each.question_id for each in questions}))
+    # A run from elsewhere has none.
+    run = keys.evaluate.read(paths["run"], gold_of(questions)).rankings()
+    return gold.rankings({key: whole_documents(ranking) for key, ranking in run.items()})
 
 
 def _why(depth: float, covered: SpanRankings | None) -> str:

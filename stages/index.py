@@ -9,14 +9,15 @@ from bears.config import build, checkout
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
 from bears.config.typed import Keys
+from bears.files.chunk_run import write_places
 from bears.files.digest import check_digest
 from bears.files.records import document_count, stream_documents, write_json
 from bears.files.shown import complain
 from bears.layout import SCRATCH
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.cut import as_rows, cuts_below, messages
-from bears.retrieval.index_files import write_made_from
-from bears.types import Document, document_of
+from bears.retrieval.index_files import PLACES, write_made_from
+from bears.types import Chunk, IndexedChunk
 
 
 @dataclass(frozen=True)
@@ -41,6 +42,8 @@ def main(keys: IndexKeys, paths: Paths) -> None:
     seconds = perf_counter() - started
     size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
     density = counted.number / max(counted.documents, 1)
+    if counted.places:
+        write_places(paths["out"] / PLACES, counted.places)
     write_made_from(paths["out"], paths["corpus"], density)
     cuts = cuts_below(paths["out"])
     measured: dict[str, Any] = {
@@ -56,23 +59,32 @@ def main(keys: IndexKeys, paths: Paths) -> None:
 
 
 class _Counted:
-    """Chunks that are counted on the way; ``expected`` is about their number, 0 if unknown."""
+    """Chunks that are counted on the way.
 
-    def __init__(self, chunks_: Iterable[Document], expected: int) -> None:
+    Args:
+        chunks_: to index.
+        expected: about their number; 0 if unknown.
+
+    Attributes:
+        places: the name of each chunk that is not a whole document, and the chunk.
+    """
+
+    def __init__(self, chunks_: Iterable[IndexedChunk], expected: int) -> None:
         self._chunks, self._expected, self.number, self.documents = chunks_, expected, 0, 0
+        self.places: list[tuple[str, Chunk]] = []
 
     def __length_hint__(self) -> int:
         return self._expected
 
-    def __iter__(self) -> Iterator[Document]:
+    def __iter__(self) -> Iterator[IndexedChunk]:
         last = None
-        for chunk in self._chunks:
+        for each in self._chunks:
             self.number += 1
-            # A corpus that is not cut may have ids that look like those of chunks.
-            doc_id = chunk.doc_id if self._expected else document_of(chunk.doc_id)
-            self.documents += doc_id != last
-            last = doc_id
-            yield chunk
+            self.documents += each.chunk.doc_id != last
+            last = each.chunk.doc_id
+            if each.chunk.end is not None:
+                self.places.append((each.doc_id, each.chunk))
+            yield each
 
 
 if __name__ == "__main__":

@@ -1,9 +1,8 @@
 """retrieve: rewritten questions and index → TREC runs, and how long a question takes."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -17,6 +16,7 @@ from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
 from bears.config.typed import Keys
 from bears.evaluation.timing import kept_timing, used_by_others
+from bears.files.chunk_run import chunk_run_writer, read_places
 from bears.files.digest import sha256_of
 from bears.files.progress import Progress
 from bears.files.records import read_json, read_questions, write_json
@@ -24,12 +24,12 @@ from bears.files.rewritten import read_rewritten
 from bears.files.shown import complain
 from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
-from bears.retrieval.index_files import check_made_from
+from bears.retrieval.index_files import PLACES, check_made_from
 from bears.retrieval.levels import Levels, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
-from bears.types import Question
+from bears.types import Chunk, Question
 
 BATCH = 64
 """How many questions are searched together."""
@@ -57,7 +57,8 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
     searcher = build(keys.retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
-    search = partial(_search, searcher, settings, density)
+    index = _Index(searcher, settings, density, read_places(paths["index"] / PLACES))
+    search = index.search
     others, began = used_by_others(), perf_counter()
     timed, stopwatches = _one_by_one(search, sample)
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
@@ -67,7 +68,7 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
     cuts: list[Cut] = []
     with (
         run_writer(paths["run"], name) as run,
-        run_writer(paths["chunks"], name) as chunks,
+        chunk_run_writer(paths["chunks"]) as chunks,
         run_writer(paths["within"], name) as within,
     ):
         for question, anywhere, in_group in _rankings(search, questions, timed):
@@ -76,7 +77,7 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
             chunks(question_id, settings.kept(question_id, anywhere.chunks))
             within(question_id, settings.kept(question_id, in_group.documents))
             if isinstance(searcher, Limited):
-                cuts = summed([*cuts, *searcher.cut(question.question, anywhere.chunks)])
+                cuts = summed([*cuts, *searcher.cut(question.question, anywhere.named)])
         # Before the runs get their names.
         outside = searcher.finish() if isinstance(searcher, Finishing) else {}
     measured: dict[str, Any] = {
@@ -150,30 +151,38 @@ def _rankings(
         bar.update(len(batch))
 
 
-def _search(
-    searcher: Searcher,
-    settings: RetrieveSettings,
-    density: float,
-    queries: dict[str, Query],
-    stopwatch: Stopwatch,
-) -> dict[str, Levels]:
-    """Return what is found for each question, by its id."""
-    if not queries:
-        return {}
-    with stopwatch("total"):
-        levels = search_levels(searcher, [*queries.values()], settings.depth, stopwatch, density)
-    found = dict(zip(queries, levels, strict=True))
-    ignored = [
-        question_id
-        for question_id, one in found.items()
-        if any(settings.ignores(question_id, hit.doc_id) for hit in one.documents)
-    ]
-    if ignored:
-        # One hit more, so that `depth` of them stay. The second search is not timed.
-        again = [queries[question_id] for question_id in ignored]
-        deeper = search_levels(searcher, again, settings.depth + 1, Stopwatch(), density)
-        found.update(zip(ignored, deeper, strict=True))
-    return found
+@dataclass(frozen=True)
+class _Index:
+    """An open index, with what `search_levels` needs."""
+
+    searcher: Searcher
+    settings: RetrieveSettings
+    density: float
+    places: Mapping[str, Chunk]
+
+    def search(self, queries: dict[str, Query], stopwatch: Stopwatch) -> dict[str, Levels]:
+        """Return what is found for each question, by its id."""
+        if not queries:
+            return {}
+        depth, settings = self.settings.depth, self.settings
+        with stopwatch("total"):
+            found = self._levels(queries, depth, stopwatch)
+        ignored = {
+            question_id: queries[question_id]
+            for question_id, one in found.items()
+            if any(settings.ignores(question_id, hit.doc_id) for hit in one.documents)
+        }
+        if ignored:
+            # One hit more, so that `depth` of them stay. The second search is not timed.
+            found |= self._levels(ignored, depth + 1, Stopwatch())
+        return found
+
+    def _levels(
+        self, queries: dict[str, Query], depth: int, stopwatch: Stopwatch
+    ) -> dict[str, Levels]:
+        asked = [*queries.values()]
+        levels = search_levels(self.searcher, asked, depth, stopwatch, self.density, self.places)
+        return dict(zip(queries, levels, strict=True))
 
 
 def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]]:

@@ -19,7 +19,7 @@ import pytest
 from bears.errors import BearsError
 from bears.retrieval.levels import search_levels
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
-from bears.types import Document, Ranking, document_of
+from bears.types import Chunk, Document, Ranking
 from tests import retrieving
 from tests.retrieving import document, ids, indexed
 
@@ -120,12 +120,15 @@ def chunks(bench: Bench) -> None:
     """Documents are ranked by their best chunk, however many chunks come before them (MaxP)."""
     searcher = bench.opened(CORPUS)
     best: dict[str, float] = {}
+    parts = [each.doc_id for each in CORPUS if each.doc_id.startswith("long#")]
+    places = {name: Chunk("long", place, place + 1) for place, name in enumerate(parts)}
     for hit in ask(searcher, Query(QUESTION)):
-        best.setdefault(document_of(hit.doc_id), hit.score)
+        doc_id = "long" if hit.doc_id in places else hit.doc_id
+        best.setdefault(doc_id, hit.score)
     expected = sorted(best, key=lambda doc_id: (best[doc_id], doc_id.encode()), reverse=True)
     # Forty chunks of one document are nearer than any other document.
     for k in (2, 5):
-        [found] = search_levels(searcher, [Query(QUESTION)], k, Stopwatch(), density=1.1)
+        [found] = search_levels(searcher, [Query(QUESTION)], k, Stopwatch(), 1.1, places)
         assert ids(found.documents) == expected[:k]
 
 

@@ -10,13 +10,14 @@ from bears.answers.task import AnswerTask
 from bears.language.normalisation import normalisation_of
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import KeptReplies
+from bears.types import in_file
 
 
 def answered(task: AnswerTask, known: KeptReplies) -> Iterator[dict[str, Any]]:
     """Yield a line for each question, in the benchmark's order.
 
-    It has ``question_id``; ``answer``, without markers; ``evidence``, the cited documents;
-    ``shown``, the documents that were shown, in order; ``cut``, those shown in part; ``left_out``,
+    It has ``question_id``; ``answer``, without markers; ``evidence``, the cited chunks;
+    ``shown``, the chunks that were shown, in order; ``cut``, those shown in part; ``left_out``,
     those without room; ``cited_not_given``, the number of other citations; and ``given_up``, the
     reason, if the model refuses a question. Such a question has an empty answer.
 
@@ -30,10 +31,10 @@ def answered(task: AnswerTask, known: KeptReplies) -> Iterator[dict[str, Any]]:
         yield {
             "question_id": question.question_id,
             "answer": LITERAL if silent else answer.text,
-            "evidence": [shown.doc_ids[position] for position in answer.positions],
-            "shown": shown.doc_ids,
-            "cut": shown.cut,
-            "left_out": shown.left_out,
+            "evidence": in_file(shown.chunks[position] for position in answer.positions),
+            "shown": in_file(shown.chunks),
+            "cut": in_file(shown.cut),
+            "left_out": in_file(shown.left_out),
             "cited_not_given": answer.unknown,
             **({"given_up": answer.given_up} if answer.given_up else {}),
         }

@@ -10,10 +10,10 @@ from bears.errors import FormatError
 from bears.files.progress import Progress
 from bears.files.shown import complain
 from bears.language.yes_no import LITERAL, says_unanswerable
-from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import Reply
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
-from bears.types import Question, document_of
+from bears.types import Question, in_file
 
 NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 """The citations of most systems: ``[1]``, ``[2, 3]``."""
@@ -53,18 +53,18 @@ class OutsideGenerator(OutsideSettings):
                     f"{self.call or self.url or self.url_env} returned no answer; expected "
                     '{"answer": …, "passages": […]}'
                 )
-            names = matcher.names(Reply(**each) for each in row["replies"])
-            found = cited(NUMBERS.sub(r"[CITE:\1]", row["answer"]), len(names))
-            shown = [name for name in names if not name.startswith(UNMATCHED)]
-            unmatched += len(names) - len(shown)
-            evidence = [name for at in found.positions if (name := names[at]) in shown]
+            chunks = matcher.chunks(Reply(**each) for each in row["replies"])
+            found = cited(NUMBERS.sub(r"[CITE:\1]", row["answer"]), len(chunks))
+            shown = list(filter(matched, chunks))
+            unmatched += len(chunks) - len(shown)
+            evidence = list(filter(matched, (chunks[position] for position in found.positions)))
             silent = says_unanswerable(found.text, unanswerable)
             yield {
                 "question_id": question.question_id,
                 "answer": LITERAL if silent else found.text,
-                "evidence": evidence,
-                "shown": shown,
-                "retrieved": sorted({document_of(name) for name in shown}),
+                "evidence": in_file(evidence),
+                "shown": in_file(shown),
+                "retrieved": sorted({chunk.doc_id for chunk in shown}),
                 "cited_not_given": found.unknown + len(found.positions) - len(evidence),
                 "asked": row["asked"],
             }

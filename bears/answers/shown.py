@@ -1,18 +1,20 @@
 """Choose the documents to show, and how much of them."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from bears.answers.settings import GeneratorSettings
 from bears.errors import FormatError
+from bears.files.chunk_run import read_chunk_run
 from bears.files.records import stream_documents
 from bears.files.trec import read_table
 from bears.language.sentences import sentence_ends
-from bears.retrieval.chunking import parts_of
-from bears.types import Document, Question, document_of
+from bears.retrieval.chunking import texts_of
+from bears.types import Chunk, Question
 
-Ids = Mapping[str, Sequence[str]]
+Chunks = Mapping[str, Sequence[Chunk]]
+Texts = Sequence[tuple[Chunk, str]]
 
 BYTES_A_TOKEN = 3
 """Bytes of UTF-8. English prose has about 4.5, Chinese, Japanese and Korean 3 to 4.5 per token, so
@@ -21,45 +23,46 @@ all texts but tables of digits and signs keep the limit."""
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """The documents to show for one question, in order.
+    """The chunks to show for one question, in order.
 
     Args:
-        doc_ids: of these documents.
-        texts: the part of each document that is shown.
-        cut: the documents that are shown in part.
-        left_out: the documents without room.
+        chunks: that are shown.
+        texts: the part of each chunk that is shown.
+        cut: the chunks that are shown in part.
+        left_out: the chunks without room.
     """
 
-    doc_ids: tuple[str, ...] = ()
+    chunks: tuple[Chunk, ...] = ()
     texts: tuple[str, ...] = ()
-    cut: tuple[str, ...] = ()
-    left_out: tuple[str, ...] = ()
+    cut: tuple[Chunk, ...] = ()
+    left_out: tuple[Chunk, ...] = ()
 
 
-def show(documents: Iterable[Document], tokens: int) -> Shown:
-    """Show as many of ``documents`` as have room, in their order.
+def show(chunks: Iterable[tuple[Chunk, str]], tokens: int) -> Shown:
+    """Show as many of ``chunks`` as have room, in their order.
 
-    The first document without enough room ends with its last sentence that fits, or is left out
-    with all after it if none fits. Only the very first document may be cut within a sentence.
+    The first chunk without enough room ends with its last sentence that fits, or is left out
+    with all after it if none fits. Only the very first chunk may be cut within a sentence.
 
     Args:
+        chunks: each with its text.
         tokens: of all together, a token for each `BYTES_A_TOKEN` bytes.
     """
-    room, texts, doc_ids = tokens * BYTES_A_TOKEN, list[str](), list[str]()
-    cut: tuple[str, ...] = ()
-    waiting = list(documents)
+    room, texts, shown = tokens * BYTES_A_TOKEN, list[str](), list[Chunk]()
+    cut: tuple[Chunk, ...] = ()
+    waiting = list(chunks)
     while waiting and not cut:
-        text = waiting[0].content
+        chunk, text = waiting[0]
         part = beginning(text, room, whole_sentences=bool(texts))
         if not part and text:
             break
-        document = waiting.pop(0)
-        cut = (document.doc_id,) if len(part) < len(text) else ()
+        waiting.pop(0)
+        cut = (chunk,) if len(part) < len(text) else ()
         room -= len(part.encode("utf-8"))
         texts.append(part)
-        doc_ids.append(document.doc_id)
-    left_out = tuple(document.doc_id for document in waiting)
-    return Shown(tuple(doc_ids), tuple(texts), cut, left_out)
+        shown.append(chunk)
+    left_out = tuple(chunk for chunk, _ in waiting)
+    return Shown(tuple(shown), tuple(texts), cut, left_out)
 
 
 def beginning(text: str, size: int, whole_sentences: bool) -> str:
@@ -79,54 +82,59 @@ def beginning(text: str, size: int, whole_sentences: bool) -> str:
     return fitting or ("" if whole_sentences else part)
 
 
-def documents_of(
+def texts_to_show(
     questions: Sequence[Question], corpus: Path, run: Path, settings: GeneratorSettings
-) -> dict[str, list[Document]]:
-    """Return question_id to at most ``settings.documents`` chunks, for every question.
+) -> dict[str, Texts]:
+    """Return question_id to at most ``settings.documents`` chunks with texts, for every question.
 
     Gold documents are sorted by descending grade.
+
+    Args:
+        run: of documents (TREC) or of chunks (Parquet).
 
     Raises:
         FormatError: the corpus lacks a document, or a file cannot be read.
     """
-    ids = _ids(questions, run, settings)
-    wanted = {doc_id for each in ids.values() for doc_id in each}
-    found = parts_of(stream_documents(corpus), wanted)
-    if lacking := sorted(wanted - found.keys()):
+    chosen = _chosen(questions, run, settings)
+    wanted = {chunk for each in chosen.values() for chunk in each}
+    found = texts_of(stream_documents(corpus), wanted)
+    if lacking := sorted({chunk.doc_id for chunk in wanted - found.keys()}):
         raise FormatError(
             f"{corpus} lacks {len(lacking)} documents of the run, such as {lacking[0]!r:.80}; the "
             "run belongs to another benchmark: run `dvc repro retrieve` again"
         )
-    return {key: [_named(found[name]) for name in each] for key, each in ids.items()}
+    return {key: [(each, _below_name(each, found[each])) for each in chosen[key]] for key in chosen}
 
 
-def _named(part: Document) -> Document:
-    """Return a chunk below the name of its document; a whole document stays as it is."""
-    doc_id = document_of(part.doc_id)
-    return part if doc_id == part.doc_id else replace(part, content=f"{doc_id}\n\n{part.content}")
+def _below_name(chunk: Chunk, text: str) -> str:
+    """Return the text of a chunk below the id of its document; a whole document stays as it is."""
+    return text if chunk.end is None else f"{chunk.doc_id}\n\n{text}"
 
 
-def _ids(questions: Sequence[Question], run: Path, settings: GeneratorSettings) -> Ids:
-    most = settings.documents
+def _chosen(questions: Sequence[Question], run: Path, settings: GeneratorSettings) -> Chunks:
+    most, ids = settings.documents, [question.question_id for question in questions]
     if settings.context == "none":
-        return {question.question_id: () for question in questions}
+        return dict.fromkeys(ids, ())
     if settings.context == "gold":
         return {question.question_id: _gold(question)[:most] for question in questions}
-    return _first(run, [question.question_id for question in questions], most)
+    if run.suffix == ".parquet":
+        rankings = read_chunk_run(run, set(ids), most)
+        return {key: [hit.chunk for hit in rankings[key]] for key in ids}
+    return _first(run, ids, most)
 
 
-def _gold(question: Question) -> list[str]:
+def _gold(question: Question) -> list[Chunk]:
     """Return the gold, documents of higher grades first."""
     grades = question.grades
-    return sorted(question.gold_parts, key=lambda name: -grades.get(document_of(name), 0))
+    return sorted(question.gold_parts, key=lambda chunk: -grades.get(chunk.doc_id, 0))
 
 
-def _first(run: Path, question_ids: Sequence[str], most: int) -> Ids:
+def _first(run: Path, question_ids: Sequence[str], most: int) -> Chunks:
     """Return the first documents of each ranking, without copying the rest."""
     table = read_table(run, question_ids)
     ends = zip(table.question_ids, table.starts[:-1], table.starts[1:], strict=True)
     rows = {key: table.documents[first : min(first + most, end)] for key, first, end in ends}
     return {
-        key: [table.doc_ids[code] for code in rows[key]] if key in rows else ()
+        key: [Chunk(table.doc_ids[code]) for code in rows[key]] if key in rows else ()
         for key in question_ids
     }

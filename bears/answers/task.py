@@ -7,7 +7,7 @@ from pathlib import Path
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
 from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
-from bears.answers.shown import Shown, documents_of, show
+from bears.answers.shown import Shown, show, texts_to_show
 from bears.config.typed import Keys
 from bears.files.records import read_questions
 from bears.files.shown import blank
@@ -125,6 +125,6 @@ def read_task(
     """
     settings = keys.generator
     questions = read_questions(queries)
-    found = documents_of(questions, corpus, within if settings.within else chunks, settings)
-    shown = {key: show(documents, settings.tokens) for key, documents in found.items()}
+    found = texts_to_show(questions, corpus, within if settings.within else chunks, settings)
+    shown = {key: show(texts, settings.tokens) for key, texts in found.items()}
     return AnswerTask(settings, keys.written_in, questions, shown)

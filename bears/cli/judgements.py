@@ -1,7 +1,7 @@
 """``bears judgements``: people's decisions on documents, out as a table and back in."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
@@ -21,18 +21,20 @@ from bears.files.trec import read_table
 from bears.layout import ledger_of
 from bears.results.origins import ran_on
 from bears.results.records import Records
-from bears.retrieval.chunking import parts_of
+from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
-from bears.types import Document, Hit, Run, document_of
+from bears.types import Chunk, ChunkHit, ChunkRanking, whole_documents
 
 COLUMNS = (
-    *("record_id", "doc_id", "question", "answer", "document"),
+    *("record_id", "doc_id", "start", "end", "question", "answer", "document"),
     *("decision", "reason", "author"),
 )
-"""The person fills in the last three: relevant, partial or not; why; and who decided."""
+"""A passage has ``start`` and ``end``. The person fills in the last three: relevant, partial or
+not; why; and who decided."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
 AUDIT = "audit"
 """The stage whose candidates take the place of a run."""
+ChunkRun = Mapping[str, ChunkRanking]
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
@@ -66,9 +68,10 @@ def pool(
     documents = {d.doc_id: d for d in stream_documents(records.corpus)}
     words = [word.strip() for word in systems.split(",") if word.strip()]
     runs = _runs(words, config, records, documents)
-    names = {hit.doc_id for run in runs.values() for ranking in run.values() for hit in ranking}
-    parts = parts_of(documents.values(), names)
-    cut = ChunksOfDocuments(documents.values(), parts.values())
+    found = {hit.chunk for run in runs.values() for ranking in run.values() for hit in ranking}
+    texts = texts_of(documents.values(), found)
+    chunks = {chunk.name: chunk for chunk in texts}
+    cut = ChunksOfDocuments(documents.values(), texts)
     judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.source)}
     for decision in cut.decisions(records.settings.ledger.judgements):
         if decision.question_id in judged:
@@ -77,16 +80,14 @@ def pool(
     chosen = pooled(runs.values(), depth, unknown if without_gold else {**unknown, **judged})
     rows = [
         (
-            i,
-            doc_id,
-            questions[i].question,
-            questions[i].gold_answer,
-            _excerpt(parts[doc_id], documents),
+            *(i, chunk.doc_id, *_range(chunk)),
+            *(questions[i].question, questions[i].gold_answer, _excerpt(chunk, texts[chunk])),
+            *("", "", ""),
         )
-        for i, doc_ids in chosen.items()
-        for doc_id in doc_ids
+        for i, names in chosen.items()
+        for chunk in map(chunks.__getitem__, names)
     ]
-    write_csv(file, COLUMNS, ((*row, "", "", "") for row in rows))
+    write_csv(file, COLUMNS, rows)
     print(
         f"{file}: {len(rows)} documents to judge for {sum(map(bool, chosen.values()))} "
         f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
@@ -154,7 +155,7 @@ COMMAND = {"pool": pool, "import": import_decisions}
 
 def _runs(
     words: Sequence[str], config: Config, records: Records, documents: Collection[str]
-) -> dict[str, Run]:
+) -> dict[str, ChunkRun]:
     """Return the name and the rankings of each run that the words name, or of all.
 
     Raises:
@@ -167,13 +168,9 @@ def _runs(
     runs = {} if words else {each.name: each.passages for each in here}
     for word in words:
         if word == AUDIT or Path(word).is_file():
-            ids = {q.question_id for q in records.questions}
-            runs[word] = (
-                _candidates(config) if word == AUDIT else read_table(Path(word), ids).rankings()
-            )
-            found = [hit.doc_id for ranking in runs[word].values() for hit in ranking]
-            for doc_id in found:
-                if {doc_id, document_of(doc_id)}.isdisjoint(documents):
+            runs[word] = _candidates(config) if word == AUDIT else _in_file(Path(word), records)
+            for doc_id in (hit.doc_id for ranking in runs[word].values() for hit in ranking):
+                if doc_id not in documents:
                     raise FormatError(
                         f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
                     )
@@ -189,20 +186,30 @@ def _runs(
     return runs
 
 
-def _candidates(config: Config) -> Run:
-    """Return the documents that `audit` found. Raises as `made`."""
+def _in_file(file: Path, records: Records) -> ChunkRun:
+    """Return the rankings of a run file, whose ids are those of whole documents."""
+    run = read_table(file, {q.question_id for q in records.questions}).rankings()
+    return {key: whole_documents(ranking) for key, ranking in run.items()}
+
+
+def _candidates(config: Config) -> ChunkRun:
+    """Return what `audit` found. Raises as `made`."""
     [folder] = made(config, AUDIT, files_of(config).audited)
-    found: dict[str, tuple[Hit, ...]] = {}
+    found: dict[str, ChunkRanking] = {}
     for _, row in read_lines(folder / "candidates.jsonl"):
-        key = row["question_id"]
-        found[key] = (*found.get(key, ()), Hit(row["doc_id"], 0.0))
+        key, chunk = row["question_id"], Chunk(row["doc_id"], row["start"], row["end"])
+        found[key] = (*found.get(key, ()), ChunkHit(chunk, 0.0))
     return found
 
 
-def _excerpt(part: Document, whole: Collection[str]) -> str:
+def _range(chunk: Chunk) -> tuple[int | str, int | str]:
+    return ("", "") if chunk.end is None else (chunk.start, chunk.end)
+
+
+def _excerpt(chunk: Chunk, text: str) -> str:
     """Return a passage, or the beginning of a whole document."""
-    text, long = part.content, len(part.content) > LONGEST
-    return f"{text[: LONGEST - 1]}…" if long and part.doc_id in whole else text
+    long = chunk.end is None and len(text) > LONGEST
+    return f"{text[: LONGEST - 1]}…" if long else text
 
 
 def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.evaluation.judged_rankings import Floats, Integers
-from bears.files.run_table import RunTable
-from bears.types import Chunk, Document, Question, Span
+from bears.types import ChunkRanking, Document, Question, Span
 
 Ranges = Sequence[tuple[int, int]]
 """First characters, and those after the last, ascending and without overlap."""
@@ -70,27 +69,24 @@ class SpanGold:
         """Return whether any question has a span."""
         return any(self.spans.values())
 
-    def rankings(self, table: RunTable) -> SpanRankings:
-        """Return what the chunks of a run cover, n questions in the gold's order.
-
-        Args:
-            table: a run whose ids are those of chunks, or of whole documents.
-        """
-        row_of = {question_id: row for row, question_id in enumerate(table.question_ids)}
+    def rankings(self, run: Mapping[str, ChunkRanking]) -> SpanRankings:
+        """Return what the chunks of a run cover, n questions in the gold's order."""
         rows: list[tuple[int, int, int, int, bool]] = []
         for number, (question_id, golds) in enumerate(self.spans.items()):
-            if not golds or question_id not in row_of:
+            if not golds:
                 continue
-            start, stop = table.starts[row_of[question_id] :][:2]
             left = {doc_id: list(ranges) for doc_id, ranges in golds.items()}
-            for place, code in enumerate(table.documents[start:stop].tolist(), start=1):
-                chunk = self._chunk(table.doc_ids[code])
+            for place, hit in enumerate(run.get(question_id, ()), start=1):
+                chunk = hit.chunk
+                end = self.lengths.get(chunk.doc_id, 0) if chunk.end is None else chunk.end
                 ranges = golds.get(chunk.doc_id, ())
-                touched = any(_meet(each, (chunk.start, chunk.end)) for each in ranges)
+                touched = any(chunk.meets(*each) for each in ranges)
                 before = left.get(chunk.doc_id, [])
-                left[chunk.doc_id] = [part for each in before for part in _without(each, chunk)]
+                left[chunk.doc_id] = [
+                    part for each in before for part in _without(each, chunk.start, end)
+                ]
                 gained = _size(before) - _size(left[chunk.doc_id])
-                rows.append((number, place, chunk.end - chunk.start, gained, touched))
+                rows.append((number, place, end - chunk.start, gained, touched))
         columns = np.array(rows, np.int64).reshape(-1, 5).T
         sizes = [sum(map(_size, golds.values())) for golds in self.spans.values()]
         touching = [self.touching.get(question_id, 0) for question_id in self.spans]
@@ -98,11 +94,6 @@ class SpanGold:
         return SpanRankings(
             question, rank, size, covers, touches > 0, np.array(sizes), np.array(touching)
         )
-
-    def _chunk(self, name: str) -> Chunk:
-        if name in self.lengths:
-            return Chunk(name, 0, self.lengths[name])
-        return Chunk.named(name) or Chunk(name, 0, 0)
 
 
 def span_gold(
@@ -153,9 +144,8 @@ def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
     return one[0] < other[1] and other[0] < one[1]
 
 
-def _without(each: tuple[int, int], chunk: Chunk) -> list[tuple[int, int]]:
-    start, end = each
-    parts = (start, min(end, chunk.start)), (max(start, chunk.end), end)
+def _without(each: tuple[int, int], start: int, end: int) -> list[tuple[int, int]]:
+    parts = (each[0], min(each[1], start)), (max(each[0], end), each[1])
     return [part for part in parts if part[0] < part[1]]
 
 

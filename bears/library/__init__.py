@@ -3,5 +3,6 @@
 from bears.library.benchmark import Benchmark, build, read
 from bears.library.index import Index
 from bears.library.scores import Scores, compare
+from bears.types import Chunk
 
-__all__ = ["Benchmark", "Index", "Scores", "build", "compare", "read"]
+__all__ = ["Benchmark", "Chunk", "Index", "Scores", "build", "compare", "read"]

@@ -14,7 +14,6 @@ from bears.evaluation.evaluate import evaluate
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.spans import span_gold
 from bears.files.records import read_documents, read_questions
-from bears.files.run_table import table_of_run
 from bears.files.trec import read_table
 from bears.identity import question_id
 from bears.language.tags import check_tag
@@ -24,7 +23,6 @@ from bears.library.rankings import Rankings, run_of
 from bears.library.scores import Scores
 from bears.results.system import frames_of
 from bears.retrieval.levels import documents_of
-from bears.sources.records import check_id
 from bears.types import Document, Question
 
 
@@ -77,8 +75,8 @@ class Benchmark:
         Args:
             run: question_id to ranking, a system, or the path of a TREC run file. A ranking is a
                 list of document ids, best first; a list of pairs (id, score), best first; or a
-                mapping of id to score. An id may be that of a chunk, ``guide.md#120-840``, and
-                documents are then ranked by their best chunk. A question without a ranking counts
+                mapping of id to score. A `Chunk` may take the place of an id, and documents are
+                then ranked by their best chunk. A question without a ranking counts
                 as one for which nothing was found.
 
                 A system is a function from a question's text to a ranking or to passages, or a
@@ -102,13 +100,11 @@ class Benchmark:
         if isinstance(run, str | Path):
             found = evaluate(read_table(Path(run), gold), gold, asked)
         else:
-            documents = contents.keys()
             chunks, unmatched = run_of(run, self.questions, contents, threads)
             spans = span_gold(said.questions, self.documents)
-            covered = spans.rankings(table_of_run(chunks)) if spans else None
-            if any(hit.doc_id not in documents for hits in chunks.values() for hit in hits):
-                chunks = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
-            found = evaluate(chunks, gold, asked, covered)
+            covered = spans.rankings(chunks) if spans else None
+            ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
+            found = evaluate(ranked, gold, asked, covered)
         return Scores(*frames_of(found, self.questions, self.lineage), unmatched)
 
 
@@ -143,14 +139,12 @@ def build(
         FormatError: there are no documents or questions, an id or a text is not a string, a
             question is empty or repeated, or one of its documents is unknown, repeated or graded
             below 1.
-        SourceError: an id means a part of another document.
     """
     if not isinstance(documents, Mapping):
         raise FormatError(f"documents: expected id to text, got {documents!r:.80}")
     for key, text in documents.items():
         if not isinstance(key, str) or not isinstance(text, str):
             raise FormatError(f"document {key!r:.80}: expected texts for id and text: {text!r:.80}")
-        check_id(key)
     found = [_question(number, row, documents) for number, row in enumerate(questions, 1)]
     if not documents or not found:
         raise FormatError(f"{len(documents)} documents, {len(found)} questions: expected some")

@@ -4,7 +4,7 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from bears.config import Config, build
@@ -15,7 +15,7 @@ from bears.retrieval.chunking import chunks
 from bears.retrieval.levels import Levels, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher, Stopwatch
-from bears.types import Document, Question, Ranking, Run
+from bears.types import ChunkRanking, Document, Question, Ranking, Run
 
 
 @dataclass(frozen=True)
@@ -53,6 +53,7 @@ class Index:
         whole = list(documents)
         cut = list(chunks(whole, chunking))
         self._density = len(cut) / max(len({document.doc_id for document in whole}), 1)
+        self._places = {each.doc_id: each.chunk for each in cut if each.chunk.end is not None}
         retriever.index(cut, place, scratch / "scratch")
         shutil.rmtree(scratch / "scratch", ignore_errors=True)
         self._searcher: Searcher = retriever.open(place)
@@ -79,8 +80,8 @@ class Index:
         """
         return {key: levels.documents for key, levels in self._levels(questions).items()}
 
-    def chunks(self, questions: Iterable[Question]) -> Run:
-        """Return the ranking of chunks of each question by its id: ``guide.md#120-840``.
+    def chunks(self, questions: Iterable[Question]) -> dict[str, ChunkRanking]:
+        """Return the ranking of chunks of each question by its id.
 
         Raises what `run` raises.
         """
@@ -95,10 +96,12 @@ class Index:
         texts = {question.question_id: Query(question.question) for question in asked}
         depth = self._settings.depth
         found = self._search(list(texts.values()), depth) if texts else []
+        kept = self._settings.kept
         return {
-            each: Levels(*(self._settings.kept(each, hits) for hits in levels))
-            for each, levels in zip(texts, found, strict=True)
+            key: replace(one, documents=kept(key, one.documents), chunks=kept(key, one.chunks))
+            for key, one in zip(texts, found, strict=True)
         }
 
     def _search(self, queries: list[Query], depth: int) -> list[Levels]:
-        return search_levels(self._searcher, queries, depth, Stopwatch(), self._density)
+        places = self._density, self._places
+        return search_levels(self._searcher, queries, depth, Stopwatch(), *places)

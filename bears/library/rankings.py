@@ -1,5 +1,6 @@
 """Rankings as people have them."""
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from itertools import pairwise
@@ -8,12 +9,14 @@ from typing import Any
 
 from bears.errors import FormatError
 from bears.files.progress import Progress
-from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import answered, asking, has_passages
-from bears.types import Hit, Question, Ranking, Run, document_of, in_order
+from bears.types import Chunk, ChunkHit, ChunkRanking, Question, chunks_in_order, in_chunk_order
 
-Found = Iterable[str] | Iterable[tuple[str, float]] | Mapping[str, float]
-"""A ranking: ids, best first; pairs of id and score, best first; or id to score."""
+Place = str | Chunk
+Found = Iterable[Place] | Iterable[tuple[Place, float]] | Mapping[Place, float]
+"""A ranking: ids or chunks, best first; pairs with a score, best first; or each with its score."""
+ChunkRun = Mapping[str, ChunkRanking]
 Rankings = Mapping[str, Found] | Callable[[str], Any] | Any
 """Rankings by question_id, or a system; see `bears.retrieval.outside.replies.asking`."""
 Unmatched = list[tuple[str, str]]
@@ -22,8 +25,8 @@ Unmatched = list[tuple[str, str]]
 
 def run_of(
     rankings: Rankings, questions: Sequence[Question], documents: Mapping[str, str], threads: int
-) -> tuple[Run, Unmatched]:
-    """Return the rankings as a run, and the passages that match no document.
+) -> tuple[ChunkRun, Unmatched]:
+    """Return the rankings of chunks, and the passages that match no document.
 
     Args:
         rankings: in any of the forms above.
@@ -60,8 +63,7 @@ def run_of(
         )
     run = {key: _ranking(key, ranking) for key, ranking in found.items()}
     for key, ranking in run.items():
-        ids = (hit.doc_id for hit in ranking)
-        if strange := [i for i in ids if i not in documents and document_of(i) not in documents]:
+        if strange := [hit.doc_id for hit in ranking if hit.doc_id not in documents]:
             raise FormatError(
                 f"question {key!r}: {strange[0]!r:.80} is not the id of a document of this "
                 "benchmark; rank documents by the ids that benchmark.documents has"
@@ -69,20 +71,21 @@ def run_of(
     return run, []
 
 
-def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Run, Unmatched]:
+def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[ChunkRun, Unmatched]:
     """Match the passages of each question; those without a document keep their rank."""
-    matcher, run, unmatched = PassageMatcher(documents), dict[str, Ranking](), Unmatched()
+    matcher, run = PassageMatcher(documents), dict[str, ChunkRanking]()
+    unmatched = Unmatched()
     passages = 0
     for key, reply in found.items():
         _, found_here = answered(reply)
-        names = matcher.names(found_here)
-        passages += len(names)
+        chunks = matcher.chunks(found_here)
+        passages += len(chunks)
         unmatched += [
             (key, each.text or each.source or each.id)
-            for name, each in zip(names, found_here, strict=True)
-            if name.startswith(UNMATCHED)
+            for chunk, each in zip(chunks, found_here, strict=True)
+            if not matched(chunk)
         ]
-        run[key] = in_order(names)
+        run[key] = chunks_in_order(chunks)
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "
@@ -91,14 +94,14 @@ def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Ru
     return run, unmatched
 
 
-def _ranking(key: str, found: Any) -> Ranking:
+def _ranking(key: str, found: Any) -> ChunkRanking:
     if isinstance(found, Mapping):
-        return tuple(_hit(key, pair) for pair in found.items())
+        return in_chunk_order(_hit(key, pair) for pair in found.items())
     if isinstance(found, str | Set) or not isinstance(found, Iterable):
         raise _no_ranking(key, found)
     listed = list(found)
-    if all(isinstance(each, str) for each in listed):
-        return tuple(Hit(doc_id, -float(place)) for place, doc_id in enumerate(listed))
+    if all(isinstance(each, str | Chunk) for each in listed):
+        listed = [(each, -float(place)) for place, each in enumerate(listed)]
     hits = tuple(_hit(key, pair) for pair in listed)
     for before, after in pairwise(hits):
         # Distances come so, and would be read as the worst ranking there is.
@@ -108,13 +111,20 @@ def _ranking(key: str, found: Any) -> Ranking:
                 f"{after.doc_id!r:.80}; list the best document first, with the highest score "
                 "(negate distances), or give a mapping of id to score"
             )
-    return hits
+    if len({hit.chunk for hit in hits}) < len(hits):
+        twice, _ = Counter(hit.chunk.name for hit in hits).most_common(1)[0]
+        raise FormatError(
+            f"question {key!r}, document {twice!r} occurs more than once in a ranking"
+        )
+    return in_chunk_order(hits)
 
 
-def _hit(key: str, pair: Any) -> Hit:
+def _hit(key: str, pair: Any) -> ChunkHit:
     match pair:
         case (str(doc_id), Real() as score) if not isinstance(score, bool):
-            return Hit(doc_id, float(score))
+            return ChunkHit(Chunk(doc_id), float(score))
+        case (Chunk() as chunk, Real() as score) if not isinstance(score, bool):
+            return ChunkHit(chunk, float(score))
     raise _no_ranking(key, pair)
 
 

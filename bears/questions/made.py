@@ -12,7 +12,7 @@ from bears.questions.readings import CheckedQuestions
 from bears.questions.sift import Sifted
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_lines
-from bears.types import Chunk, Document, Generated, Question, Span, document_of
+from bears.types import Document, Generated, IndexedChunk, Question, Span, in_file
 
 COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
 """Of the table of questions that are not kept."""
@@ -52,6 +52,7 @@ class Made:
         """Yield a row for each record; that of a question has its writer and its readings."""
         writing = self.bench.questions
         keys = {request.record_id: writing.key(request) for request in writing.requests()}
+        chunks = self.bench.sieve.pool.by_id
         taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
         for question in self.questions:
             each = taken[question.question_id]
@@ -63,8 +64,8 @@ class Made:
                 "questioner": self.bench.questioner.name,
                 "model": self.bench.questioner.model,
                 "memory_key": keys[question.question_id],
-                "written_about": [each.unit.passage.doc_id],
-                "also_gold": list(each.gold),
+                "written_about": in_file([chunks[each.unit.passage.doc_id].chunk]),
+                "also_gold": in_file(chunks[name].chunk for name in each.gold),
                 "difficulty": each.difficulty,
                 "readings": self.read.read.get(question.question_id, {}),
                 "accepted_by_a_person": each.decided,
@@ -108,8 +109,7 @@ def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
     read, sifted = sifted_of(bench, questions, readings)
     kept = [each for each in sifted if each.outcome == "kept"]
     generated = Generated(bench.questioner.model, len(sifted), len(kept))
-    texts = {name: each.content for name, each in bench.sieve.pool.by_id.items()}
-    written = [_question(each, generated, texts) for each in kept]
+    written = [_question(each, generated, bench.sieve.pool.by_id) for each in kept]
     gold = {doc_id for question in written for doc_id in question.gold_doc_ids}
     documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.documents]
     asked, documents, unused = apply_edits(written, documents, bench.ledger.edits)
@@ -124,20 +124,23 @@ def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
     return found
 
 
-def _question(each: Sifted, generated: Generated, texts: Mapping[str, str]) -> Question:
-    """Return a kept question; ``texts`` has each passage's text by its id."""
+def _question(each: Sifted, generated: Generated, passages: Mapping[str, IndexedChunk]) -> Question:
+    """Return a kept question; ``passages`` has them by their names."""
     assert each.draft is not None
-    names = (each.unit.passage.doc_id, *each.gold)
-    parts = [(name, part) for name in names if (part := Chunk.named(name))]
+    gold = [passages[name] for name in (each.unit.passage.doc_id, *each.gold)]
     return Question(
         each.unit.question_id,
         each.draft.question,
         each.draft.answer,
-        tuple(dict.fromkeys(map(document_of, names))),
+        tuple(dict.fromkeys(passage.chunk.doc_id for passage in gold)),
         each.unit.passage.original_source,
         "single-hop",
         generated=generated,
-        gold_spans=tuple(Span(p.doc_id, p.start, p.end, texts[name]) for name, p in parts),
+        gold_spans=tuple(
+            Span(passage.chunk.doc_id, passage.chunk.start, passage.chunk.end, passage.content)
+            for passage in gold
+            if passage.chunk.end is not None
+        ),
     )
 
 

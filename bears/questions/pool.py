@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 
 from bears.questions.form import Form, Written
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
-from bears.types import Document
+from bears.types import Document, IndexedChunk
 
 NEAR = 20
 """How many of BM25's documents to search for one that contains an answer."""
@@ -24,12 +24,13 @@ class DocumentPool:
         form: compares texts of the language.
     """
 
-    documents: Sequence[Document]
+    documents: Sequence[IndexedChunk]
     retriever: Retriever
     form: Form
 
     @cached_property
-    def by_id(self) -> dict[str, Document]:
+    def by_id(self) -> dict[str, IndexedChunk]:
+        """Return the passages by their names."""
         return {document.doc_id: document for document in self.documents}
 
     @cached_property
@@ -47,7 +48,7 @@ class DocumentPool:
     def others(self, draft: Written, gold: Document, count: int) -> list[Document]:
         """Return other documents that BM25 finds for a question, those with its answer first."""
         ids = self.ranking(draft.question, NEAR + 1)
-        near = [self.by_id[doc_id] for doc_id in ids if doc_id != gold.doc_id]
+        near: list[Document] = [self.by_id[doc_id] for doc_id in ids if doc_id != gold.doc_id]
         near.sort(key=lambda document: not self.form.occurs(draft.answer, document.content))
         return near[:count]
 

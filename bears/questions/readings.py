@@ -23,7 +23,7 @@ from bears.questions.form import Fault, Form, Written
 from bears.questions.pool import DocumentPool
 from bears.questions.settings import MadeSettings, ReadingPrompt
 from bears.questions.units import Unit
-from bears.types import Document
+from bears.types import Chunk, Document
 
 ReadingKind = Literal[
     "gold",
@@ -144,7 +144,8 @@ class Reading:
     def _look(self, kind: ReadingKind, documents: Sequence[Document]) -> str | None:
         """Return the reader's answer without markers, "" if it finds none, None if missing."""
         task, key = self.task, self.unit.question_id
-        texts = show(documents, task.settings.tokens).texts
+        given = ((Chunk(each.doc_id), each.content) for each in documents)
+        texts = show(given, task.settings.tokens).texts
         words = task.prompts[kind].question if kind in task.prompts else "{question}"
         request = AnswerRequest(key, words.format(**asdict(self.draft)), (), texts, kind)
         reply = self.found.ask(lambda each: self.known.get(task.key(each), ""), request)

@@ -14,12 +14,13 @@ from bears.errors import FormatError
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
 from bears.evaluation.evaluate import Evaluation
+from bears.files.chunk_run import read_chunk_run
 from bears.files.records import read_lines
 from bears.files.spreadsheet import read_named
 from bears.files.trec import read_table
 from bears.results.revision import Revision
 from bears.results.values import QUESTION
-from bears.types import Question, Ranking
+from bears.types import ChunkRanking, Question, Ranking, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
 
@@ -58,17 +59,16 @@ class System(Measured):
     @cached_property
     def rankings(self) -> Mapping[str, Ranking]:
         """Return question_id to its documents, best first. Raises FormatError."""
-        return self._read(self.run)
+        if self.run is None:
+            return {}
+        return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
 
     @cached_property
-    def passages(self) -> Mapping[str, Ranking]:
+    def passages(self) -> Mapping[str, ChunkRanking]:
         """Return question_id to its chunks, best first. Raises FormatError."""
-        return self._read(self.chunks) if self.chunks else self.rankings
-
-    def _read(self, run: Path | None) -> Mapping[str, Ranking]:
-        if run is None:
-            return {}
-        return read_table(run, set(self.values.index), ignore_unknown=True).rankings()
+        if self.chunks:
+            return read_chunk_run(self.chunks, set(self.values.index))
+        return {key: whole_documents(ranking) for key, ranking in self.rankings.items()}
 
     @cached_property
     def answers(self) -> Judged:

@@ -14,6 +14,8 @@ from bears.files.records import problems_of, write_json
 
 T = TypeVar("T")
 
+PLACES = "chunks.parquet"
+"""In the folder of an index: the chunk of each name, if documents were cut."""
 MADE_FROM = "made_from.json"
 """In the folder of an index: the sha256 of its corpus, and if documents were cut, how many chunks
 there are per document."""

@@ -1,32 +1,44 @@
 """Two levels of a search: the chunks that were found, and the documents that they are from."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import ceil
-from typing import NamedTuple
 
-from bears.retrieval.retriever import Query, Searcher, Stopwatch
-from bears.types import Hit, Ranking, document_of
+from bears.retrieval.retriever import Cutting, Query, Searcher, Stopwatch
+from bears.types import Chunk, ChunkHit, ChunkRanking, Hit, Ranking
 
 
-class Levels(NamedTuple):
-    """What was found for one question: documents, each by its best chunk (MaxP), and chunks."""
+@dataclass(frozen=True, slots=True)
+class Levels:
+    """What was found for one question.
+
+    Args:
+        documents: each by its best chunk (MaxP).
+        chunks: what the searcher found.
+        named: the chunks by their names in the index, as deep as the searcher was asked.
+    """
 
     documents: Ranking
-    chunks: Ranking
+    chunks: ChunkRanking
+    named: Ranking
 
 
-def documents_of(chunks: Ranking, k: int) -> Ranking:
+def documents_of(chunks: ChunkRanking, k: int) -> Ranking:
     """Return the ``k`` best documents of a ranking of chunks; ties by doc_id, descending."""
     best: dict[str, float] = {}
-    for hit in chunks:
-        doc_id = document_of(hit.doc_id)
-        best[doc_id] = max(hit.score, best.get(doc_id, hit.score))
+    for chunk, score in chunks:
+        best[chunk.doc_id] = max(score, best.get(chunk.doc_id, score))
     pairs = sorted(((score, doc_id) for doc_id, score in best.items()), reverse=True)
     return tuple(Hit(doc_id, score) for score, doc_id in pairs[:k])
 
 
 def search_levels(
-    searcher: Searcher, queries: Sequence[Query], k: int, stopwatch: Stopwatch, density: float
+    searcher: Searcher,
+    queries: Sequence[Query],
+    k: int,
+    stopwatch: Stopwatch,
+    density: float,
+    places: Mapping[str, Chunk],
 ) -> list[Levels]:
     """Return the best ``k`` documents for each query, and its best ``k`` chunks.
 
@@ -38,24 +50,28 @@ def search_levels(
         k: how many documents, and how many chunks.
         stopwatch: see `Searcher.search`.
         density: chunks per document in the index; 1 if each document is its own only chunk.
+        places: the chunk of each name in the index; other names are ids of whole documents.
     """
+    # A system that runs elsewhere cuts documents that are whole here.
+    cutting = isinstance(searcher, Cutting)
+
+    def levels(named: Ranking) -> Levels:
+        known = searcher.places if isinstance(searcher, Cutting) else places
+        chunks = tuple(ChunkHit(known.get(name) or Chunk(name), score) for name, score in named)
+        documents = documents_of(chunks, k) if cutting or places else named
+        return Levels(documents, chunks[:k], named[:k])
+
     if density == 1:
-        rankings = searcher.search(queries, k, stopwatch)
-        # A system that runs elsewhere cuts documents that are whole here.
-        cut = (any("#" in hit.doc_id for hit in ranking) for ranking in rankings)
-        return [
-            Levels(documents_of(ranking, k) if parts else ranking, ranking)
-            for ranking, parts in zip(rankings, cut, strict=True)
-        ]
+        return [levels(named) for named in searcher.search(queries, k, stopwatch)]
     found: dict[int, Levels] = {}
     limit = ceil(k * density)
     while missing := [place for place in range(len(queries)) if place not in found]:
         deep = searcher.search([queries[place] for place in missing], limit, stopwatch)
-        for place, chunks in zip(missing, deep, strict=True):
-            documents = documents_of(chunks, k)
+        for place, named in zip(missing, deep, strict=True):
+            one = levels(named)
             # A chunk beyond may tie with the last document.
-            complete = len(documents) == k and chunks[-1].score < documents[-1].score
-            if complete or len(chunks) < limit:
-                found[place] = Levels(documents, chunks[:k])
+            complete = len(one.documents) == k and named[-1].score < one.documents[-1].score
+            if complete or len(named) < limit:
+                found[place] = one
         limit *= 4
     return [found[place] for place in range(len(queries))]

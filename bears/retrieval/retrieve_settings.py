@@ -1,12 +1,15 @@
 """The settings that all retrievers share: ``retrieve`` in the configuration."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from pydantic import FiniteFloat
 
 from bears.errors import ConfigurationError
-from bears.types import Closed, Positive, Question, Ranking, document_of
+from bears.types import ChunkHit, Closed, Hit, Positive, Question
+
+H = TypeVar("H", Hit, ChunkHit)
 
 
 @dataclass(frozen=True)
@@ -38,10 +41,10 @@ class RetrieveSettings(Closed):
                 )
 
     def ignores(self, question_id: str, doc_id: str) -> bool:
-        """Return whether a document, or a chunk, is left out of a question's ranking."""
-        return self.ignore_identical_ids and question_id in (doc_id, document_of(doc_id))
+        """Return whether a document, and each chunk of it, is left out of a question's ranking."""
+        return self.ignore_identical_ids and question_id == doc_id
 
-    def kept(self, question_id: str, ranking: Ranking) -> Ranking:
+    def kept(self, question_id: str, ranking: Sequence[H]) -> tuple[H, ...]:
         """Return the hits that count for a question."""
         lowest = self.score_threshold
         return tuple(

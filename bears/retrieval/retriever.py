@@ -1,13 +1,13 @@
 """The protocols of a retriever: make an index of documents, open it, search it with a stopwatch."""
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Protocol, runtime_checkable
 
-from bears.types import Document, Ranking
+from bears.types import Chunk, Document, Ranking
 
 
 class Stopwatch:
@@ -60,6 +60,17 @@ class Finishing(Protocol):
         """Return plain values for the timing file. Raises BearsError if the run is of no use."""
 
 
+@runtime_checkable
+class Cutting(Protocol):
+    """A searcher that cuts documents itself.
+
+    Attributes:
+        places: the chunk of each name that a search returned.
+    """
+
+    places: Mapping[str, Chunk]
+
+
 class Retriever(Protocol):
     """Makes an index of documents and opens it again. The constructor only takes settings."""
 
@@ -68,7 +79,7 @@ class Retriever(Protocol):
 
         Args:
             documents: read once, in order; may be more than memory holds. No two have one id. They
-                may be chunks, which are ranked as documents are; see `bears.retrieval.levels`.
+                may be chunks (`IndexedChunk`), which are ranked as documents are.
             folder: holds the index, or what is needed to find it again.
             scratch: outlives a killed run and is out of DVC's reach, so that the next run can
                 resume from what is there.

@@ -4,12 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Literal
 
-from bears.errors import SourceError
 from bears.identity import document_id, unused_name
 from bears.types import (
     Answer,
     Brought,
-    Chunk,
     Document,
     Passage,
     Question,
@@ -24,11 +22,7 @@ RowRecords = Sequence[Record]
 
 
 def numbered_records(rows: Iterable[RowRecords]) -> Iterator[Record]:
-    """Yield the records of all rows, with the places of passages counted over the whole source.
-
-    Raises:
-        SourceError: see `check_id`.
-    """
+    """Yield the records of all rows, with the places of passages counted over the whole source."""
     before = 0
     for number, row in enumerate(rows, start=1):
         for record in row:
@@ -36,19 +30,8 @@ def numbered_records(rows: Iterable[RowRecords]) -> Iterator[Record]:
                 passages = tuple(replace(p, place=before + p.place) for p in record.passages)
                 yield replace(record, row=number, passages=passages)
             else:
-                check_id(record.doc_id)
                 yield record
         before += sum(isinstance(record, Document) for record in row)
-
-
-def check_id(doc_id: str) -> None:
-    """Raise SourceError for the id of a document that a run would have for a part of another."""
-    if chunk := Chunk.named(doc_id):
-        raise SourceError(
-            f"the document id {doc_id!r:.80} means the characters {chunk.start} to {chunk.end} of "
-            f"{chunk.doc_id!r:.80} in a run; write another sign for # in documents, judgements and "
-            "runs, such as %23"
-        )
 
 
 def pool_document(source: str, doc_id: str, text: str, group: str = "") -> Document:

@@ -288,10 +288,10 @@ def test_if_nothing_better_comes_it_is_kept_and_counted(answering: Answering) ->
 
 def test_a_damaged_run_is_refused_by_the_command_as_by_the_stage(answering: Answering) -> None:
     at, _ = answering()
-    run = at.root / "data/mini/runs/bm25.chunks.trec"
-    run.write_bytes(run.read_bytes().replace(b"d1 ", b"d2 ", 1))
+    run = at.root / "data/mini/runs/bm25.chunks.parquet"
+    run.write_bytes(run.read_bytes() + b" ")
     for told in (at.run("plan", code=1), at.stage("generate", generate.main, code=1)):
-        assert "bm25.chunks.trec has sha256" in told
+        assert "bm25.chunks.parquet has" in told
 
 
 @pytest.mark.slow

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterable
 
 import pytest
 from hypothesis import given
@@ -16,58 +17,62 @@ from bears.answers.shown import BYTES_A_TOKEN, show
 from bears.errors import ConfigurationError
 from bears.language.normalisation import normalisation_of
 from bears.language.yes_no import says_unanswerable
-from bears.types import Document, Turn
+from bears.types import Chunk, Turn
 
 
-def document(doc_id: str, text: str) -> Document:
-    return Document(doc_id, text, "s", doc_id, False)
+def whole(doc_id: str, text: str) -> tuple[Chunk, str]:
+    return Chunk(doc_id), text
+
+
+def ids(chunks: Iterable[Chunk]) -> tuple[str, ...]:
+    return tuple(chunk.doc_id for chunk in chunks)
 
 
 SKY = "The sky is blue. It is so by day. At night it is black."
 
 
 def test_what_fits_is_shown_whole_and_in_order() -> None:
-    shown = show([document("b", SKY), document("a", "Grass is green.")], 100)
-    assert shown.doc_ids == ("b", "a")
+    shown = show([whole("b", SKY), whole("a", "Grass is green.")], 100)
+    assert ids(shown.chunks) == ("b", "a")
     assert shown.texts == (SKY, "Grass is green.")
     assert shown.cut == shown.left_out == ()
 
 
 def test_a_document_without_room_ends_with_a_sentence_and_those_after_it_are_left_out() -> None:
     # 16 tokens are 48 bytes: 15 of the grass, so 33 of the sky, whose second sentence ends there.
-    pool = [document("g", "Grass is green."), document("s", SKY), document("x", "No.")]
+    pool = [whole("g", "Grass is green."), whole("s", SKY), whole("x", "No.")]
     shown = show(pool, 16)
     assert shown.texts == ("Grass is green.", "The sky is blue. It is so by day.")
-    assert (shown.doc_ids, shown.cut, shown.left_out) == (("g", "s"), ("s",), ("x",))
+    assert ids(shown.chunks) == ("g", "s")
+    assert (ids(shown.cut), ids(shown.left_out)) == (("s",), ("x",))
 
 
 def test_where_no_sentence_fits_nothing_is_shown_but_of_the_first_document() -> None:
-    second = show([document("g", "Grass is green."), document("s", SKY)], 8)
-    assert (second.doc_ids, second.cut, second.left_out) == (("g",), (), ("s",))
-    first = show([document("s", SKY)], 3)
-    assert (first.texts, first.cut) == (("The sky i",), ("s",))
+    second = show([whole("g", "Grass is green."), whole("s", SKY)], 8)
+    assert ids(second.chunks) == ("g",)
+    assert (second.cut, ids(second.left_out)) == ((), ("s",))
+    first = show([whole("s", SKY)], 3)
+    assert (first.texts, ids(first.cut)) == (("The sky i",), ("s",))
 
 
 def test_chinese_is_cut_at_its_own_full_stops_and_never_within_a_character() -> None:
     text = "天空是藍色的。夜裡是黑的。"
-    assert show([document("d", text)], 9).texts == ("天空是藍色的。",)
-    assert show([document("d", "😀" + text)], 2).texts == ("😀",)
+    assert show([whole("d", text)], 9).texts == ("天空是藍色的。",)
+    assert show([whole("d", "😀" + text)], 2).texts == ("😀",)
 
 
 @given(st.lists(st.text(max_size=60), max_size=5), st.integers(1, 60))
 def test_the_limit_holds_and_every_document_is_shown_or_left_out(
     texts: list[str], tokens: int
 ) -> None:
-    pool = [document(str(n), text) for n, text in enumerate(texts)]
+    pool = [whole(str(n), text) for n, text in enumerate(texts)]
     shown = show(pool, tokens)
     assert sum(len(text.encode()) for text in shown.texts) <= tokens * BYTES_A_TOKEN
-    assert shown.doc_ids + shown.left_out == tuple(each.doc_id for each in pool)
+    assert shown.chunks + shown.left_out == tuple(chunk for chunk, _ in pool)
+    assert all(full.startswith(text) for (_, full), text in zip(pool, shown.texts, strict=False))
     assert all(
-        whole.content.startswith(text) for whole, text in zip(pool, shown.texts, strict=False)
-    )
-    assert all(
-        (texts[int(i)] != text) == (i in shown.cut)
-        for i, text in zip(shown.doc_ids, shown.texts, strict=True)
+        (texts[int(chunk.doc_id)] != text) == (chunk in shown.cut)
+        for chunk, text in zip(shown.chunks, shown.texts, strict=True)
     )
 
 

@@ -247,7 +247,7 @@ def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspa
     assert stale in ragas(workspace, *words, code=1)
     names = ("queries", "corpus")
     paths = {name: Path(f"data/mini/translated/{name}.json") for name in names}
-    paths |= {"chunks": Path("data/mini/runs/bm25.chunks.trec"), "replies": Path("data/memory")}
+    paths |= {"chunks": Path("data/mini/runs/bm25.chunks.parquet"), "replies": Path("data/memory")}
     paths |= {"within": Path("data/mini/runs/bm25.within.trec")}
     answers = Path("data/mini/answers/bm25.sentence.jsonl")
     with chdir(workspace.root):

@@ -20,13 +20,13 @@ from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
 from bears.files.spreadsheet import write_csv
 from bears.quality.audit.candidates import Candidate
-from bears.types import Document, Hit, Question
+from bears.types import Chunk, ChunkRanking, Document, Question, chunks_in_order
 from tests.workspace import ROOT
 
 
-def run(**rankings: str) -> dict[str, tuple[Hit, ...]]:
+def run(**rankings: str) -> dict[str, ChunkRanking]:
     """A run of documents that are called by one letter each."""
-    return {q: tuple(Hit(d, -i) for i, d in enumerate(ids)) for q, ids in rankings.items()}
+    return {q: chunks_in_order(map(Chunk, ids)) for q, ids in rankings.items()}
 
 
 def test_the_pool_is_what_any_system_has_up_to_the_depth_without_what_is_judged() -> None:
@@ -178,32 +178,32 @@ def test_what_is_imported_is_judged_and_the_rest_is_pooled_again(project: Path) 
     assert left == {("q1", "c"), ("q2", "a"), ("q2", "c")}
 
 
-def audited(project: Path, *doc_ids: str) -> None:
+def audited(project: Path, *chunks: Chunk) -> None:
     """Candidates for the first question, as `audit` writes them."""
-    found = [Candidate("q1", doc_id, {"rank": 1}) for doc_id in doc_ids]
-    write_lines(project / "data/mini/audited/candidates.jsonl", map(asdict, found))
+    found = [{**asdict(Candidate("q1", each.name, {"rank": 1})), **asdict(each)} for each in chunks]
+    write_lines(project / "data/mini/audited/candidates.jsonl", found)
 
 
 def test_what_the_audit_found_is_pooled_until_it_is_decided(project: Path) -> None:
-    audited(project, "b", "c#2-8")
+    audited(project, Chunk("b"), Chunk("c", 2, 8))
     words = ("pool", "pool.csv", "--systems", "audit")
     assert bears(*words) == 0
     rows = {row["doc_id"]: row for row in table(Path("pool.csv"))}
     assert {row["record_id"] for row in rows.values()} == {"q1"}
-    assert rows.keys() == {"b", "c#2-8"}
-    assert rows["c#2-8"]["document"] == "c c c "
+    assert rows.keys() == {"b", "c"}
+    assert [rows["c"][name] for name in ("start", "end", "document")] == ["2", "8", "c c c "]
     row = {**rows["b"], "decision": "partial"}
     write_csv(Path("judged.csv"), [*row], [[*row.values()]])
     assert bears("import", "judged.csv") == 0
     assert in_ledger() == {("q1", "b"): ("partial", "")}
     assert bears(*words) == 0
-    assert [row["doc_id"] for row in table(Path("pool.csv"))] == ["c#2-8"]
+    assert [row["doc_id"] for row in table(Path("pool.csv"))] == ["c"]
 
 
 def test_what_the_audit_found_in_another_state_is_refused(
     project: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    audited(project, "zz")
+    audited(project, Chunk("zz"))
     assert bears("pool", "p.csv", "--systems", "audit") == 1
     assert "audit: its document 'zz' is not in the benchmark" in capsys.readouterr().err
 

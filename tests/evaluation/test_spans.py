@@ -16,10 +16,9 @@ import pytest
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.spans import span_gold
-from bears.files.run_table import table_of_run
 from bears.library import Benchmark, build
 from bears.retrieval.chunking.characters import Characters
-from bears.types import Chunk, Document, Hit, Question, Run, Span
+from bears.types import Chunk, ChunkRanking, Document, Question, Span, chunks_in_order
 from tests.workspace import ROOT
 
 NAMES = ["span_recall", "span_precision", "span_iou", "span_success"]
@@ -34,7 +33,7 @@ def oracle(
     if not gold:
         return dict.fromkeys(NAMES, math.nan)
     top = chunks[: touching if k is None else k]
-    characters = [(chunk.doc_id, c) for chunk in top for c in range(chunk.start, chunk.end)]
+    characters = [(chunk.doc_id, c) for chunk in top for c in range(chunk.start, chunk.end or 0)]
     covered = len(gold & {*characters})
     return {
         "span_recall": covered / len(gold),
@@ -49,7 +48,7 @@ def oracle(
 def test_every_measure_is_that_of_sets_of_characters(seed: int, k: int | None) -> None:
     chance = random.Random(seed)
     documents = [Document(f"d{n}", "x" * (20 + n), "s", f"d{n}", True) for n in range(4)]
-    questions, run, expected = [], dict[str, tuple[Hit, ...]](), []
+    questions, run, expected = [], dict[str, ChunkRanking](), []
     every = [Chunk(d.doc_id, *r) for d in documents for r in CHUNKING.ranges(d.content)]
     for number in range(6):
         starts = [(chance.randrange(4), chance.randrange(18)) for _ in range(number % 4)]
@@ -59,12 +58,11 @@ def test_every_measure_is_that_of_sets_of_characters(seed: int, k: int | None) -
         questions.append(replace(asked, gold_spans=(*spans, Span("d1", 0, 0, "lost"))))
         # Whole documents are among the chunks.
         found = chance.sample([*every, *(Chunk(d.doc_id, 0, len(d.content)) for d in documents)], 8)
-        whole = {str(Chunk(d.doc_id, 0, len(d.content))): d.doc_id for d in documents}
-        names = [whole.get(str(chunk), str(chunk)) for chunk in found]
-        run[key] = tuple(Hit(name, -float(place)) for place, name in enumerate(names))
+        whole = {Chunk(d.doc_id, 0, len(d.content)): Chunk(d.doc_id) for d in documents}
+        run[key] = chunks_in_order(whole.get(chunk, chunk) for chunk in found)
         touching = sum(oracle(spans, [chunk], 1, 1)["span_success"] > 0 for chunk in every)
         expected.append(oracle(spans, found, k, touching))
-    covered = span_gold(questions, documents, CHUNKING.ranges).rankings(table_of_run(run))
+    covered = span_gold(questions, documents, CHUNKING.ranges).rankings(run)
     names = [name if k is None else f"{name}@{k}" for name in NAMES]
     measures = [parse_measure(name) for name in names]
     values = evaluate({}, gold_of(questions), measures, covered).values
@@ -79,8 +77,8 @@ def test_ends_are_exclusive_and_what_two_chunks_share_counts_twice_in_the_diviso
     asked = Question("q", "?", "", ("d",), "s", "ad-hoc", gold_spans=(Span("d", 0, 10, "x"),))
     documents = [Document(name, "x" * 20, "s", name, True) for name in ("d", "e")]
     chunks = [Chunk("d", 0, 8), Chunk("d", 4, 12), Chunk("e", 0, 4), Chunk("d", 10, 14)]
-    run: Run = {"q": tuple(Hit(str(c), -float(n)) for n, c in enumerate(chunks))}
-    covered = span_gold([asked], documents).rankings(table_of_run(run))
+    run = {"q": chunks_in_order(chunks)}
+    covered = span_gold([asked], documents).rankings(run)
 
     def value(name: str) -> float:
         found = evaluate({}, gold_of([asked]), [parse_measure(name)], covered).values
@@ -105,8 +103,8 @@ def test_the_library_ranks_chunks_and_their_documents() -> None:
     index = benchmark.index("bm25", *cut)
     [ranking] = index.chunks(benchmark.questions).values()
     # The first windows do not have a word of the question.
-    found = [Chunk.named(hit.doc_id) for hit in ranking]
-    assert all(chunk and chunk.doc_id == "bees.md" and chunk.end > 108 for chunk in found)
+    found = [hit.chunk for hit in ranking]
+    assert all(chunk.doc_id == "bees.md" and (chunk.end or 0) > 108 for chunk in found)
     scores = benchmark.evaluate(index.chunks(questions), ["span_recall@5", "ndcg@10"])
     assert scores.means.to_dict() == {"span_recall@5": 1.0, "ndcg@10": 1.0}
     assert [hit.doc_id for hit in index.run(questions)[questions[0].question_id]] == ["bees.md"]
@@ -144,10 +142,9 @@ def test_chromas_questions_give_what_sets_of_characters_give(
     run, expected = {}, []
     for number, question in enumerate(questions):
         found = random.Random(number).sample(every, 5)
-        hits = (Hit(str(chunk), -float(place)) for place, chunk in enumerate(found))
-        run[question.question_id] = tuple(hits)
+        run[question.question_id] = chunks_in_order(found)
         expected.append(oracle(question.gold_spans, found, 5, 0))
-    covered = span_gold(questions, documents, chunking.ranges).rankings(table_of_run(run))
+    covered = span_gold(questions, documents, chunking.ranges).rankings(run)
     measures = [parse_measure(f"{name}@5") for name in NAMES]
     values = evaluate({}, gold_of(questions), measures, covered).values
     for name in NAMES:

@@ -16,10 +16,9 @@ from hypothesis import strategies as st
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.spans import span_gold
-from bears.files.run_table import table_of_run
 from bears.language.quotations import QuotedText, found_again, letters_of
 from bears.sources.folder.documents import read_document
-from bears.types import Chunk, Document, Hit, Question, Span
+from bears.types import Chunk, Document, Question, Span, chunks_in_order
 
 SUBJECTS = ["valve", "pump", "sensor", "filter", "motor", "switch", "cable", "lamp", "gauge"]
 VERBS = ["closes", "starts", "reports", "cleans", "drives", "opens", "carries", "warns", "feeds"]
@@ -267,13 +266,13 @@ def test_measures_are_the_same_to_the_last_digit_after_a_rename_and_another_wrap
                 text = texts[f"{name}{n}.md"]
                 paragraphs = [m.span() for m in re.finditer(r"(?s)[^\n].*?(?=\n\n|\Z)", text)]
                 ranges += [(n, *paragraphs[k]) for k in chance.sample(range(11), 3)]
-            hits = enumerate(Chunk(f"{name}{n}.md", a, b) for n, a, b in ranges)
-            run[question.question_id] = tuple(Hit(str(chunk), -float(at)) for at, chunk in hits)
+            chunks = (Chunk(f"{name}{n}.md", a, b) for n, a, b in ranges)
+            run[question.question_id] = chunks_in_order(chunks)
         documents = [Document(i, text, "own", i, True) for i, text in texts.items()]
         spans = span_gold(questions, documents)
         assert sum(span.lost for q in questions for span in q.gold_spans) == 0
         measures = [parse_measure(measure) for measure in names[:4]]
-        found = evaluate({}, gold_of(questions), measures, spans.rankings(table_of_run(run)))
+        found = evaluate({}, gold_of(questions), measures, spans.rankings(run))
         values.append({measure: column.tolist() for measure, column in found.values.items()})
     assert values[0] == values[1]
     assert 0 < sum(values[0]["span_recall@3"]) < 100

@@ -7,6 +7,7 @@ import subprocess
 import sys
 import zipfile
 from collections.abc import Callable
+from dataclasses import replace
 from math import log2
 from pathlib import Path
 from typing import Any
@@ -20,7 +21,7 @@ from statsmodels.stats.proportion import proportion_confint
 import bears
 from bears.errors import BearsError
 from bears.files.records import write_records
-from bears.types import Hit
+from bears.types import Chunk, Hit, Span
 from tests.workspace import ROOT, finished
 
 DOCUMENTS = {"a": "Sofia is the capital of Bulgaria.", "b": "Varna lies on the Black Sea."}
@@ -31,6 +32,43 @@ def example() -> str:
     found = re.search(r"```python\n(.*?)```", (ROOT / "docs/library.md").read_text("utf-8"), re.S)
     assert found
     return found[1]
+
+
+@pytest.mark.parametrize(
+    "overrides",
+    [
+        ["chunking=none"],
+        ["chunking=characters", "chunking.size=15", "chunking.overlap=0"],
+        ["chunking=characters", "chunking.size=20", "chunking.overlap=0"],
+        ["chunking=sentences", "chunking.characters=30"],
+    ],
+)
+@pytest.mark.parametrize(
+    "other", ["manual.pdf#0-15", "manual.pdf#1-2", "manual.pdf#", "#", "手#3-9"]
+)
+def test_no_id_of_a_document_means_a_part_of_another_one(other: str, overrides: list[str]) -> None:
+    texts = {
+        "manual.pdf": "The pump is red. It runs at night. The seal is made of steel.",
+        other: "Bees dance. They live in hives of wax. Nobody counts them.",
+    }
+    asked = [
+        {"question": "What is the seal of the pump made of?", "documents": ["manual.pdf"]},
+        {"question": "Where do bees live?", "documents": [other]},
+    ]
+    benchmark = bears.build(texts, asked, "en")
+    spans = [Span("manual.pdf", 35, 61, texts["manual.pdf"][35:]), Span(other, 12, 38, "")]
+    questions = [
+        replace(each, gold_spans=(span,))
+        for each, span in zip(benchmark.questions, spans, strict=True)
+    ]
+    benchmark = replace(benchmark, questions=questions)
+    index = benchmark.index("bm25", *overrides)
+    measures = ["ndcg@10", "span_recall@10"]
+    means = benchmark.evaluate(index.chunks(questions), measures).means
+    assert means.to_dict() == {"ndcg@10": 1.0, "span_recall@10": 1.0}
+    assert benchmark.evaluate(index.run(questions), measures[:1]).means.iloc[0] == 1
+    first = {each.question_id: [Chunk(i) for i in each.gold_doc_ids] for each in questions}
+    assert benchmark.evaluate(first, measures).means.to_dict() == means.to_dict()
 
 
 @pytest.mark.slow

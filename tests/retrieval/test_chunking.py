@@ -21,7 +21,7 @@ from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.chunking.sentences import Sentences
 from bears.retrieval.chunking.tokens import Tokens
-from bears.types import Document, Question, Span
+from bears.types import Chunk, Document, Question, Span
 from tests.retrieving import composed, document
 
 MODEL = Path(wordllama.__file__).parent / "tokenizers" / "l2_supercat_tokenizer_config.json"
@@ -227,8 +227,8 @@ def test_a_chunk_has_the_stated_number_of_sentences_but_the_last() -> None:
 
 def test_chunks_of_graded_documents_keep_the_grades_of_their_documents() -> None:
     documents = [Document(name, "x" * 30, "s", name, True) for name in "ab"]
-    parts = [replace(documents[0], doc_id=f"a#{start}-{start + 10}") for start in (0, 10, 20)]
-    finder = ChunksOfDocuments(documents, [*parts, documents[1]])
+    parts = [Chunk("a", start, start + 10) for start in (0, 10, 20)]
+    finder = ChunksOfDocuments(documents, [*parts, Chunk("b")])
     spans = (Span("a", 12, 25, "x" * 13),)
     graded = Question("q", "?", "", ("a", "b"), "s", "ad-hoc", (2, 1), gold_spans=spans)
     [found] = finder.questions([graded])

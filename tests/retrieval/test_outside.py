@@ -24,7 +24,7 @@ from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.levels import search_levels
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.types import Document, Question, document_of
+from bears.types import Chunk, Document, Question, in_file
 from tests.slow_server import dripping
 
 TEXTS = {
@@ -95,9 +95,9 @@ def opened(folder: Path, **settings: Any) -> OutsideSearcher:
     return retriever.open(folder)
 
 
-def found(searcher: OutsideSearcher) -> list[list[str]]:
+def found(searcher: OutsideSearcher) -> list[list[Chunk]]:
     rankings = [searcher.search([Query(asked)], 10, Stopwatch())[0] for asked in ASKED]
-    return [[hit.doc_id for hit in ranking] for ranking in rankings]
+    return [[searcher.places[hit.doc_id] for hit in ranking] for ranking in rankings]
 
 
 def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
@@ -114,10 +114,8 @@ def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
     assert [n for n, names in enumerate(rankings) if not names] == sorted(failed)
     for number in set(range(30)) - failed:
         first, second = rankings[number]
-        text = TEXTS[document_of(first)]
-        start, _, end = first.rpartition("#")[2].partition("-")
-        assert text[int(start) : int(end)] == f"The lamp of page {number} is red."
-        assert second == "unmatched-1"
+        assert first.of(TEXTS[first.doc_id]) == f"The lamp of page {number} is red."
+        assert second == Chunk("unmatched-1")
     assert (Elsewhere.counts[ASKED[5]], Elsewhere.counts[ASKED[4]]) == (2, 1)
     assert Elsewhere.counts[ASKED[0]] == 2
     assert Elsewhere.headers_seen == {"Bearer abc"}
@@ -224,10 +222,12 @@ def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> 
     Elsewhere.spoilt = {ASKED[3]: "fail"}
     settings: dict[str, Any] = {"url": address, "attempts": 1, "failing": 0.1}
     searcher = opened(tmp_path / "index", **settings)
-    rankings = search_levels(searcher, list(map(Query, ASKED)), 5, Stopwatch(), 1)
+    rankings = search_levels(searcher, list(map(Query, ASKED)), 5, Stopwatch(), 1, {})
     # Documents that are whole here are ranked by what the system found in them.
     assert [hit.doc_id for hit in rankings[7].documents] == ["page7.md", "unmatched-1"]
-    assert rankings[7].chunks[0].doc_id.startswith("page7.md#")
+    first = rankings[7].chunks[0].chunk
+    assert first.doc_id == "page7.md"
+    assert first.end
     searcher.finish()
     questions = [Question(asked, asked, "", (), "s", "ad-hoc") for asked in ASKED]
     rows = list(OutsideGenerator(**settings).answered(questions, TEXTS, "Unanswerable"))
@@ -235,7 +235,7 @@ def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> 
     assert {asked: n for asked, n in Elsewhere.counts.items() if n > 1} == {ASKED[3]: 2}
     assert rows[3] == {"question_id": ASKED[3], "answer": "", "given_up": "it failed"}
     assert rows[7]["answer"] == "Red, as everybody knows."
-    assert rows[7]["evidence"] == rows[7]["shown"] == [rankings[7].chunks[0].doc_id]
+    assert rows[7]["evidence"] == rows[7]["shown"] == in_file([first])
     # The second passage that it cites is from no document, and there is no fifth one.
     assert (rows[7]["retrieved"], rows[7]["cited_not_given"]) == (["page7.md"], 2)
     # The next run of `generate` alone asks everything again.
@@ -278,7 +278,7 @@ def test_replies_belong_to_the_code_that_gave_them(
         with suppress(StoreError):
             rankings = found(searcher)
             searcher.finish()
-        return {document_of(hit) for names in rankings for hit in names}
+        return {chunk.doc_id for ranking in rankings for chunk in ranking}
 
     # It fails on one question, is corrected, and runs again.
     first = ranked("return 'The lamp of page 7 is red.' if '3?' not in question else 1 / 0")
@@ -297,7 +297,8 @@ def test_a_function_of_the_project_is_called(
     searcher = opened(tmp_path / "index", call="my_search:search", k=2)
     (ranking,) = searcher.search([Query("Which?")], 10, Stopwatch())
     # Every page has the second one.
-    assert [document_of(hit.doc_id) for hit in ranking] == ["page7.md", "unmatched-1"]
+    chunks_found = [searcher.places[hit.doc_id] for hit in ranking]
+    assert [chunk.doc_id for chunk in chunks_found] == ["page7.md", "unmatched-1"]
     with pytest.raises(ConfigurationError, match="cannot search in the groups"):
         searcher.search([Query("Which?", "group")], 10, Stopwatch())
 

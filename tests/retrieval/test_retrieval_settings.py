@@ -87,7 +87,7 @@ def test_what_is_built_says_which_of_its_settings_is_out_of_bounds(
 def test_a_threshold_beyond_every_score_answers_nothing(workspace: Workspace) -> None:
     desk, high = Desk(workspace.root, ()), "retrieve.score_threshold=1000"
     files = ["--run", "mine/run.trec", "--within", "mine/within.trec", "--timing", "mine/t.json"]
-    desk.stage("retrieve", retrieve.main, high, *files, "--chunks", "mine/run.chunks.trec")
+    desk.stage("retrieve", retrieve.main, high, *files, "--chunks", "mine/run.chunks.parquet")
     outputs = [f"--{name}=mine/{name}" for name in ("questions", "metrics", "curve", "bars")]
     # Without a threshold this is a mistake, most often in the language.
     refused = desk.stage("evaluate", evaluate.main, *files, *outputs, code=1)

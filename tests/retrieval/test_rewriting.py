@@ -75,7 +75,7 @@ def test_what_is_not_searched_has_no_document_and_is_counted(
     rewritten = ["--rewritten", "mine/asked.jsonl"]
     write_lines(workspace.root / "mine/asked.jsonl", rows)
     desk = Desk(workspace.root, ())
-    desk.stage("retrieve", retrieve.main, *rewritten, *RUNS, "--chunks=mine/run.chunks.trec")
+    desk.stage("retrieve", retrieve.main, *rewritten, *RUNS, "--chunks=mine/run.chunks.parquet")
     found = {line.split()[0] for line in workspace.text("mine/run.trec").split("\n")[:-1]}
     assert found == {row["question_id"] for row in rows[:searched]}
     desk.stage("evaluate", evaluate.main, *rewritten, *RUNS, *OUTPUTS)

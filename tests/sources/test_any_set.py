@@ -10,7 +10,6 @@ from typing import Any
 import pandas as pd
 import pytest
 
-import bears
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
@@ -707,14 +706,3 @@ def test_a_guess_that_cannot_be_right_is_none_and_the_fields_are_listed(
     with pytest.raises(SourceError, match="no shape fits") as error:
         looked(tmp_path, {"x.jsonl": lines(rows)}, "multi-hop", "squad", "pairs")
     assert told in str(error.value)
-
-
-@pytest.mark.parametrize("doc_id", ["manual.pdf#1-2", "a#b#0-17", "表#3-9"])
-def test_no_document_has_the_id_of_a_part_of_another_one(tmp_path: Path, doc_id: str) -> None:
-    corpus = [{"_id": name, "title": "", "text": "A text."} for name in ("manual.pdf", doc_id)]
-    files = BEIR | {"corpus.jsonl": lines(corpus)}
-    with pytest.raises(SourceError, match="write another sign for #"):
-        rows_of(tmp_path, files, shape="beir", split="test")
-    asked = {"question": "What?", "documents": [doc_id]}
-    with pytest.raises(SourceError, match="write another sign for #"):
-        bears.build({"manual.pdf": "A text.", doc_id: "Another."}, [asked], "en")

@@ -7,9 +7,9 @@ import random
 import textwrap
 from pathlib import Path
 
+import pyarrow.parquet as pq
 import pytest
 
-from bears.types import Chunk
 from tests.workspace import Workspace
 
 WORDS = [
@@ -59,10 +59,11 @@ def test_a_rename_another_wrapping_and_another_cut_leave_the_gold_as_it_is(
     assert (first["recall@1"], first["span_success@5"], first["n"]) == (1, 1, 6)
     ids = {line.split()[2] for line in workspace.text("data/own/runs/bm25.trec").splitlines()}
     assert ids == {f"guide{number}.md" for number in range(6)}
-    chunks = workspace.text("data/own/runs/bm25.chunks.trec").splitlines()
-    assert all(Chunk.named(line.split()[2]) for line in chunks)
+    chunks = pq.read_table(workspace.root / "data/own/runs/bm25.chunks.parquet").to_pylist()
+    assert chunks
+    assert all(row["start"] < row["end"] for row in chunks)
     [answer, *_] = workspace.text("data/own/answers/bm25.sentence.jsonl").splitlines()
-    assert all(Chunk.named(name) for name in json.loads(answer)["shown"])
+    assert all(each.keys() == {"doc_id", "start", "end"} for each in json.loads(answer)["shown"])
 
     # The files are wrapped at another width and have other names.
     for path in folder.iterdir():

@@ -21,11 +21,11 @@ from bears.config import compose, read_selection
 from bears.config.typed import select
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.trec import run_writer
-from bears.types import Answer, Document, Hit, Question, QuestionType
+from bears.types import Answer, Chunk, Document, Hit, Question, QuestionType
 from stages import judge
 from tests.workspace import ROOT
 
-SHOWN = Context(("a", "b"), frozenset({"b"}), retrieved=frozenset("abc"))
+SHOWN = Context((Chunk("a"), Chunk("b")), frozenset({Chunk("b")}), retrieved=frozenset("abc"))
 
 
 def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True) -> Question:

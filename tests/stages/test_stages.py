@@ -434,7 +434,7 @@ def test_a_timing_is_shown_with_the_run_that_it_measured_and_no_other(
     timing = ["--timing", str(mine / "timing.json")]
     results = [f"--{name}={mine / name}" for name in ("questions", "metrics", "curve", "bars")]
     runs = ["--run", str(mine / "run.trec"), "--within", str(mine / "within.trec")]
-    by_hand("retrieve", *runs, "--chunks", str(mine / "run.chunks.trec"), *timing)
+    by_hand("retrieve", *runs, "--chunks", str(mine / "run.chunks.parquet"), *timing)
     measured = json.loads((mine / "timing.json").read_bytes())
     assert measured["questions"] == 18
     output = by_hand("evaluate", "--run", str(mine / "run.trec"), *timing, *results)

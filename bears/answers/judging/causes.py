@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from bears.answers.judging.ruling import Verdict
-from bears.types import Question, document_of
+from bears.types import Question, Retrieved
 
 CAUSES = (
     *("right", "right_with_part_of_gold", "right_without_gold"),
@@ -21,15 +21,15 @@ class Context:
     """The documents of one answer.
 
     Args:
-        shown: documents or chunks, in the order in which the generator saw them; None if unknown.
+        shown: chunks, in the order in which the generator saw them; None if unknown.
         cut: those of them that were shortened.
         cited_not_given: how many citations name documents that were not shown.
         retrieved: the documents of the run; None if unknown.
         closed_book: whether the generator was to answer without documents.
     """
 
-    shown: tuple[str, ...] | None = None
-    cut: frozenset[str] = frozenset()
+    shown: tuple[Retrieved, ...] | None = None
+    cut: frozenset[Retrieved] = frozenset()
     cited_not_given: int = 0
     retrieved: frozenset[str] | None = None
     closed_book: bool = False
@@ -37,11 +37,10 @@ class Context:
 
 def gold_places(question: Question, context: Context) -> dict[str, str]:
     """Return each gold document with the obstacle at which it stopped, ``reader`` if shown."""
-
     gold = list(filter(question.answered_by, context.shown or ()))
 
     def place(doc_id: str) -> str:
-        shown = [name for name in gold if doc_id in (name, document_of(name))]
+        shown = [chunk for chunk in gold if chunk.doc_id == doc_id]
         if shown:
             return "cut" if context.cut.issuperset(shown) else "reader"
         missed = context.retrieved is not None and doc_id not in context.retrieved

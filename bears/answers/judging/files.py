@@ -1,7 +1,7 @@
 """Read the answers of a system with everything that is known about them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import fields, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,7 @@ from bears.layout import lineage_beside
 from bears.types import Question
 
 _SHOWN = TypeAdapter(Context)
-_NAMES = [field.name for field in fields(Context)[:4]]
+_NAMES = ("shown", "cut", "cited_not_given", "retrieved")
 """What a file of answers says about the context."""
 
 

@@ -7,7 +7,6 @@ from bears.config import parse
 from bears.config.ledger.entries import PairDecision
 from bears.errors import ConfigurationError, FormatError
 from bears.files.spreadsheet import read_named
-from bears.types import document_of
 
 Row = dict[str, str]
 
@@ -29,12 +28,12 @@ def read_table(path: Path, needed: Sequence[str]) -> Iterator[tuple[str, Row]]:
 def read_judgements(
     path: Path, questions: Container[str], documents: Container[str]
 ) -> list[PairDecision]:
-    """Return the decisions of the rows that name a document or a chunk, each once.
+    """Return the decisions of the rows that name a document, each once.
 
     Args:
         path: a table with the columns ``record_id`` (of the question), ``doc_id``, ``decision``,
-            ``reason`` and ``author``; a decision about a chunk also needs the chunk's text, under
-            ``document``.
+            ``reason`` and ``author``. A row with an ``end`` is about a chunk, and has the chunk's
+            text under ``document``.
         questions, documents: the ids that can be decided on.
 
     Raises:
@@ -47,9 +46,9 @@ def read_judgements(
         if not row.get("doc_id"):
             continue
         value = {name: row[name] for name in ("doc_id", "decision", "reason", "author")}
-        if value["doc_id"] not in documents and (doc_id := document_of(value["doc_id"])):
-            text = row.get("document", "")
-            value |= {"doc_id": doc_id, "quotation": text} if text.strip() else {}
+        text = row.get("document", "")
+        if row.get("end") and text.strip():
+            value["quotation"] = text
         judgement = parse(PairDecision, {"question_id": row["record_id"], **value}, where)
         for kind, known, name in (
             ("question", questions, judgement.question_id),

@@ -4,7 +4,7 @@ from collections.abc import Callable, Collection
 from functools import cache
 
 from bears.language.overlap import Chunks
-from bears.types import Document, document_of
+from bears.types import Document
 
 FLOAT = "FLOAT SELECTED"
 SECTION = " ::: "
@@ -32,8 +32,7 @@ def finder(documents: Collection[Document]) -> Find:
     def find(group: str, evidence: str) -> str | None:
         text = plain(plain(evidence).removeprefix(FLOAT).removeprefix(":"))
         if evidence in ids or group not in from_pdf:
-            named = evidence if evidence in ids else document_of(evidence)
-            return named if named in ids else places.get((group, text))
+            return evidence if evidence in ids else places.get((group, text))
         position = chunks(group).holding_most_of(text)
         return None if position is None else from_pdf[group][position].doc_id
 

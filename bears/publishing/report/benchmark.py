@@ -12,8 +12,8 @@ from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_lines, read_questions, stream_documents
 from bears.layout import BenchmarkFiles
-from bears.retrieval.chunking import parts_of
-from bears.types import Question, document_of
+from bears.retrieval.chunking import texts_of
+from bears.types import Chunk, Question
 
 
 @dataclass(frozen=True)
@@ -32,7 +32,7 @@ class ReportedBenchmark:
         name: the benchmark's name.
         language: the BCP 47 tag of its texts.
         languages: source to the language of its texts before translation.
-        documents: doc_id to text and source, of the documents that are shown.
+        texts: of each chunk that is shown, its text and source.
         originals: question_id to the question and its answer before translation.
         original_documents: doc_id to the text before translation, of gold documents.
         aliases: question_id to other forms of its answer.
@@ -48,7 +48,7 @@ class ReportedBenchmark:
     language: str
     languages: Mapping[str, str]
     questions: Sequence[Question]
-    documents: Mapping[str, tuple[str, str]]
+    texts: Mapping[Chunk, tuple[str, str]]
     originals: Mapping[str, tuple[str, str]]
     original_documents: Mapping[str, str]
     aliases: Mapping[str, Sequence[str]]
@@ -103,8 +103,8 @@ def read_benchmark(
     keys: ReportKeys,
     files: BenchmarkFiles,
     questions: Sequence[Question],
-    gold: Collection[str],
-    shown: Collection[str],
+    gold: Collection[Chunk],
+    shown: Collection[Chunk],
 ) -> ReportedBenchmark:
     """Read what the page shows; only the documents named are read in full.
 
@@ -112,24 +112,24 @@ def read_benchmark(
         keys: of the configuration.
         files: of the benchmark; all but the translated records may be missing.
         questions: all of the benchmark.
-        gold: ids of gold documents and chunks.
-        shown: ids of all documents and chunks to show, gold ones included.
+        gold: the chunks that answer.
+        shown: all chunks to show, gold ones included.
 
     Raises:
         FormatError: a file is missing or malformed.
     """
-    documents: dict[str, tuple[str, str]] = {}
-    wanted = defaultdict[str, set[str]](set)
-    for name in shown:
-        wanted[name].add(name)
-        wanted[document_of(name)].add(name)
+    texts: dict[Chunk, tuple[str, str]] = {}
+    wanted = defaultdict[str, set[Chunk]](set)
+    for chunk in shown:
+        wanted[chunk.doc_id].add(chunk)
+    whole_gold = {chunk.doc_id for chunk in gold if chunk.end is None}
     total, relevant = Counter[str](), Counter[str]()
     for document in stream_documents(files.corpus):
         total[document.original_source] += 1
         relevant[document.original_source] += document.is_gold
-        for name, part in parts_of([document], wanted.get(document.doc_id, ())).items():
-            text = cut(part.content, GOLD if name in gold else OTHER)
-            documents[name] = text, document.original_source
+        for chunk, text in texts_of([document], wanted.get(document.doc_id, ())).items():
+            shortened = cut(text, GOLD if chunk in gold else OTHER)
+            texts[chunk] = shortened, document.original_source
     digests = {path.name: sha256_of(path) for path in (files.queries, files.corpus)}
     digests["records"] = records_digest(*digests.values())
     raw_questions, raw_corpus = (files.sampled / f"{x}_raw.json" for x in ("queries", "corpus"))
@@ -142,10 +142,10 @@ def read_benchmark(
         language=keys.benchmark.language,
         languages={name: source.language for name, source in keys.sources.items()},
         questions=questions,
-        documents=documents,
+        texts=texts,
         originals={q.question_id: (q.question, q.gold_answer) for q in originals},
         original_documents={
-            d.doc_id: cut(d.content, GOLD) for d in raw_documents if d.doc_id in gold
+            d.doc_id: cut(d.content, GOLD) for d in raw_documents if d.doc_id in whole_gold
         },
         aliases=sidecar.get("aliases", {}) if isinstance(sidecar, dict) else {},
         findings=[row for rows in found for row in rows or ()],

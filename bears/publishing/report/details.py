@@ -9,7 +9,7 @@ import numpy as np
 
 from bears.publishing.report.benchmark import ReportedBenchmark
 from bears.results.system import System
-from bears.types import Question, document_of
+from bears.types import Chunk, Question
 
 BYTES = 1_500_000
 """The size of all questions together on the page."""
@@ -32,12 +32,12 @@ def candidates(questions: int, systems: Sequence[System], measure: str) -> list[
 
 def needed(
     questions: Iterable[Question], systems: Sequence[System], top: int
-) -> tuple[set[str], set[str]]:
-    """Return the ids of the gold, and those of all documents and chunks that are shown."""
-    gold, shown = set[str](), set[str]()
+) -> tuple[set[Chunk], set[Chunk]]:
+    """Return the gold, and all chunks that are shown."""
+    gold, shown = set[Chunk](), set[Chunk]()
     for question in questions:
         gold.update(question.gold_parts)
-        shown.update(_doc_ids(question, systems, top))
+        shown.update(_chunks(question, systems, top))
     return gold, shown
 
 
@@ -50,19 +50,19 @@ def details(
 ) -> tuple[dict[str, Any], int]:
     """Return what the script shows, and how many questions are too large to be in it.
 
-    Questions are in the benchmark's order. Each document is there once; a question refers to it by
+    Questions are in the benchmark's order. Each chunk is there once; a question refers to it by
     its position.
     """
-    documents: dict[str, dict[str, Any]] = {}
-    numbers: dict[str, int] = {}
+    documents: dict[Chunk, dict[str, Any]] = {}
+    numbers: dict[Chunk, int] = {}
     chosen: dict[int, dict[str, Any]] = {}
     size = too_large = 0
     for position in order:
         question = benchmark.questions[position]
-        ids = _doc_ids(question, systems, top)
-        added = {doc_id: _document(benchmark, doc_id) for doc_id in ids if doc_id not in numbers}
+        chunks = _chunks(question, systems, top)
+        added = {each: _document(benchmark, each) for each in chunks if each not in numbers}
         here = dict(zip(added, range(len(numbers), len(numbers) + len(added)), strict=True))
-        here |= {doc_id: numbers[doc_id] for doc_id in ids if doc_id in numbers}
+        here |= {each: numbers[each] for each in chunks if each in numbers}
         entry = _entry(question, position, benchmark, systems, measures, here, top)
         own = _bytes(entry) + sum(map(_bytes, added.values()))
         if own > MOST:
@@ -86,19 +86,19 @@ def details(
     return data, too_large
 
 
-def _doc_ids(question: Question, systems: Sequence[System], top: int) -> dict[str, None]:
-    """Return the documents and chunks that an opened question shows, in order, each once."""
+def _chunks(question: Question, systems: Sequence[System], top: int) -> dict[Chunk, None]:
+    """Return the chunks that an opened question shows, in order, each once."""
     found = (system.passages.get(question.question_id, ())[:top] for system in systems)
-    shown = (hit.doc_id for ranking in found for hit in ranking)
+    shown = (hit.chunk for ranking in found for hit in ranking)
     return dict.fromkeys((*question.gold_parts, *shown))
 
 
-def _document(benchmark: ReportedBenchmark, doc_id: str) -> dict[str, Any]:
-    text, source = benchmark.documents.get(doc_id, ("", ""))
-    original = benchmark.original_documents.get(doc_id, "")
-    row = {"id": doc_id, "source": source, "text": text}
-    # The id of a passage names its document.
-    row |= {"name": document_of(doc_id)} if document_of(doc_id) != doc_id else {}
+def _document(benchmark: ReportedBenchmark, chunk: Chunk) -> dict[str, Any]:
+    text, source = benchmark.texts.get(chunk, ("", ""))
+    row = {"id": chunk.name, "source": source, "text": text}
+    if chunk.end is not None:
+        return row | {"name": chunk.doc_id}
+    original = benchmark.original_documents.get(chunk.doc_id, "")
     return row | ({"original": original} if original not in ("", text) else {})
 
 
@@ -108,7 +108,7 @@ def _entry(
     benchmark: ReportedBenchmark,
     systems: Sequence[System],
     measures: Sequence[str],
-    numbers: Mapping[str, int],
+    numbers: Mapping[Chunk, int],
     top: int,
 ) -> dict[str, Any]:
     question_id = question.question_id
@@ -121,18 +121,16 @@ def _entry(
         "answer": question.gold_answer,
         "type": question.question_type,
         "source": question.source_dataset,
-        "gold": [numbers[name] for name in question.gold_parts],
+        "gold": [numbers[chunk] for chunk in question.gold_parts],
         "values": [[_value(system, name, position) for name in measures] for system in systems],
         "top": [
             [
-                [numbers[hit.doc_id], _rounded(hit.score), question.answered_by(hit.doc_id)]
+                [numbers[hit.chunk], _rounded(hit.score), question.answered_by(hit.chunk)]
                 for hit in ranking[:top]
             ]
             for ranking in (system.passages.get(question_id, ()) for system in systems)
         ],
-        "places": [
-            [place.get(document_of(name)) for name in question.gold_parts] for place in places
-        ],
+        "places": [[place.get(chunk.doc_id) for chunk in question.gold_parts] for place in places],
     }
     further = {
         "turns": [[turn.role, turn.content] for turn in question.turns],

@@ -1,10 +1,9 @@
 """Chunks: the ranges of a document that are indexed by themselves."""
 
 from collections.abc import Collection, Iterable, Iterator
-from dataclasses import replace
 from typing import Protocol
 
-from bears.types import Chunk, Document
+from bears.types import Chunk, Document, IndexedChunk
 
 Range = tuple[int, int]
 """The first character of a chunk, and the one after its last."""
@@ -25,11 +24,10 @@ class NoChunking:
         return [(0, len(text))]
 
 
-def chunks(documents: Iterable[Document], chunking: Chunking) -> Iterator[Document]:
+def chunks(documents: Iterable[Document], chunking: Chunking) -> Iterator[IndexedChunk]:
     """Yield the chunks of every document in order, each as a document of its own.
 
-    The id of a chunk is that of a `bears.types.Chunk`; a chunk that is the whole document has the
-    document's id. Later documents with an id that came before are left out.
+    Later documents with an id that came before are left out.
     """
     seen: set[str] = set()
     for document in documents:
@@ -38,28 +36,35 @@ def chunks(documents: Iterable[Document], chunking: Chunking) -> Iterator[Docume
             yield from cut(document, chunking)
 
 
-def cut(document: Document, chunking: Chunking) -> Iterator[Document]:
+def cut(document: Document, chunking: Chunking) -> Iterator[IndexedChunk]:
     """Yield the chunks of one document; see `chunks`."""
-    text = document.content
+    doc_id, text = document.doc_id, document.content
+    # The id of a whole document could be the name of a chunk of another one.
+    named = "#" in doc_id and not isinstance(chunking, NoChunking)
     for start, end in chunking.ranges(text):
-        yield document if end - start == len(text) else _part(document, start, end)
+        whole = end - start == len(text) and not named
+        yield _indexed(document, Chunk(doc_id) if whole else Chunk(doc_id, start, end))
 
 
-def parts_of(documents: Iterable[Document], names: Collection[str]) -> dict[str, Document]:
-    """Return the documents and chunks with these ids, those that are there."""
-    parts: dict[str, list[Chunk]] = {}
-    for name in names:
-        if chunk := Chunk.named(name):
-            parts.setdefault(chunk.doc_id, []).append(chunk)
-    found: dict[str, Document] = {}
-    for document in documents:
-        if document.doc_id in names:
-            found[document.doc_id] = document
-        for chunk in parts.get(document.doc_id, ()):
-            found.setdefault(str(chunk), _part(document, chunk.start, chunk.end))
-    return found
+def texts_of(documents: Iterable[Document], chunks_: Collection[Chunk]) -> dict[Chunk, str]:
+    """Return the texts of these chunks, of those that are there."""
+    wanted: dict[str, list[Chunk]] = {}
+    for chunk in chunks_:
+        wanted.setdefault(chunk.doc_id, []).append(chunk)
+    return {
+        chunk: chunk.of(document.content)
+        for document in documents
+        for chunk in wanted.get(document.doc_id, ())
+    }
 
 
-def _part(document: Document, start: int, end: int) -> Document:
-    name = str(Chunk(document.doc_id, start, end))
-    return replace(document, doc_id=name, content=document.content[start:end])
+def _indexed(document: Document, chunk: Chunk) -> IndexedChunk:
+    return IndexedChunk(
+        chunk.name,
+        chunk.of(document.content),
+        document.original_source,
+        document.original_id,
+        document.is_gold,
+        document.group,
+        chunk,
+    )

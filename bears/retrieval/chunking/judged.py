@@ -13,22 +13,22 @@ class ChunksOfDocuments:
 
     Args:
         documents: whole.
-        chunks: of these documents, see `bears.retrieval.chunking.chunks`.
+        chunks: of these documents.
     """
 
-    def __init__(self, documents: Iterable[Document], chunks: Iterable[Document]) -> None:
+    def __init__(self, documents: Iterable[Document], chunks: Iterable[Chunk]) -> None:
         self._whole = {document.doc_id: document.content for document in documents}
         self._parts: dict[str, list[Chunk]] = {}
         for chunk in chunks:
-            if chunk.doc_id not in self._whole and (part := Chunk.named(chunk.doc_id)):
-                self._parts.setdefault(part.doc_id, []).append(part)
+            if chunk.end is not None:
+                self._parts.setdefault(chunk.doc_id, []).append(chunk)
 
     def questions(self, questions: Iterable[Question]) -> list[Question]:
-        """Return the questions with chunks as gold: those of its spans, else all of a document."""
+        """Return the questions with names of chunks as gold: those of its spans, else all."""
         return [self._question(question) for question in questions] if self._parts else [*questions]
 
     def decisions(self, judgements: Sequence[PairDecision]) -> list[PairDecision]:
-        """Return the decisions, each about every chunk that has a part of what was judged.
+        """Return the decisions, each about the name of every chunk with a part of what was judged.
 
         One about a document that was not cut stays as it is, and so does one that is lost.
         """
@@ -62,5 +62,5 @@ class ChunksOfDocuments:
         if parts is None:
             return [doc_id]
         ranges = [(s.start, s.end) for s in spans if s.doc_id == doc_id and not s.lost]
-        held = [p for p in parts if any(a < p.end and p.start < b for a, b in ranges)]
-        return [str(part) for part in held or parts]
+        held = [part for part in parts if any(part.meets(*each) for each in ranges)]
+        return [part.name for part in held or parts]

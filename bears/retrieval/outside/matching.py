@@ -7,10 +7,10 @@ from functools import cache
 from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
 from bears.retrieval.outside.replies import Reply
-from bears.types import Chunk, document_of
+from bears.types import Chunk
 
 UNMATCHED = "unmatched-"
-"""How the name of a passage without a document begins; its rank follows."""
+"""How the document of a passage without one is called; its rank follows."""
 
 
 class PassageMatcher:
@@ -28,32 +28,31 @@ class PassageMatcher:
         for doc_id in documents:
             self._named[doc_id.rpartition("/")[2]].append(doc_id)
 
-    def names(self, passages: Iterable[Reply]) -> list[str]:
-        """Return the id of each passage, as `match` does; one without a match keeps its rank."""
+    def chunks(self, passages: Iterable[Reply]) -> list[Chunk]:
+        """Return the chunk of each passage; one without a match keeps its rank, see `matched`."""
         return [
-            self.match(passage) or f"{UNMATCHED}{place}" for place, passage in enumerate(passages)
+            self.match(passage) or Chunk(f"{UNMATCHED}{place}")
+            for place, passage in enumerate(passages)
         ]
 
-    def match(self, reply: Reply) -> str | None:
-        """Return the id of the chunk, or of the document if it is whole; None without a match.
+    def match(self, reply: Reply) -> Chunk | None:
+        """Return the chunk, or the whole document; None without a match.
 
         A text that several documents have, or that is in none, is never guessed. A passage whose
         document is known and whose text is not there is an empty range of it.
         """
-        if document_of(reply.id) in self._documents and reply.id not in self._documents:
-            return reply.id
         doc_id = next(filter(None, map(self._path, (reply.id, reply.source))), "")
         if not doc_id:
             return self._anywhere(reply.text) if letters_of(reply.text) else None
         if not reply.text or reply.text == reply.id:
-            return doc_id
+            return Chunk(doc_id)
         text = self._documents[doc_id]
         if reply.start is not None:
             end = reply.start + len(reply.text)
             if letters_of(text[reply.start : end]) == letters_of(reply.text):
-                return _name(doc_id, Match(reply.start, end), text)
+                return _chunk(doc_id, Match(reply.start, end), text)
         match = self._quoted(doc_id).find(reply.text)
-        return _name(doc_id, match, text) if match else str(Chunk(doc_id, 0, 0))
+        return _chunk(doc_id, match, text) if match else Chunk(doc_id, 0, 0)
 
     def _path(self, path: str) -> str:
         """Return the document with a path, of which any beginning may be missing or too much."""
@@ -64,7 +63,7 @@ class PassageMatcher:
         named = self._named.get(parts[-1], [])
         return named[0] if len(named) == 1 else ""
 
-    def _search(self, text: str) -> str | None:
+    def _search(self, text: str) -> Chunk | None:
         found = [
             (doc_id, match)
             for doc_id in self._documents
@@ -73,9 +72,14 @@ class PassageMatcher:
         if len(found) != 1:
             return None
         [(doc_id, match)] = found
-        return _name(doc_id, match, self._documents[doc_id])
+        return _chunk(doc_id, match, self._documents[doc_id])
 
 
-def _name(doc_id: str, match: Match, text: str) -> str:
+def matched(chunk: Chunk) -> bool:
+    """Return whether the passage of a chunk is from a document of the benchmark."""
+    return not chunk.doc_id.startswith(UNMATCHED)
+
+
+def _chunk(doc_id: str, match: Match, text: str) -> Chunk:
     whole = (match.start, match.end) == (0, len(text))
-    return doc_id if whole else str(Chunk(doc_id, match.start, match.end))
+    return Chunk(doc_id) if whole else Chunk(doc_id, match.start, match.end)

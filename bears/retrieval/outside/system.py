@@ -27,10 +27,10 @@ from bears.files.records import read_lines, write_lines
 from bears.files.shown import complain, one_line
 from bears.layout import LOCAL
 from bears.llm.endpoint import value_of
-from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import Reply, answered
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.types import Chunk, Document, Positive, Ranking, in_order
+from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
 TEXTS = "documents.jsonl"
 HEADER = re.compile(r"([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]*)", re.ASCII)
@@ -94,16 +94,13 @@ class OutsideRetriever(OutsideSettings):
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:  # noqa: ARG002
         """Write the texts, with which passages are matched; the system has its own index."""
-        rows = ({"name": each.doc_id, "text": each.content} for each in documents)
-        write_lines(folder / TEXTS, rows)
+        write_lines(folder / TEXTS, map(_text, documents))
 
     def open(self, folder: Path) -> "OutsideSearcher":
         """Read the texts, and the replies that are kept."""
         parts: dict[str, list[tuple[int, str]]] = {}
         for _, row in read_lines(folder / TEXTS):
-            name, text = row["name"], row["text"]
-            chunk = Chunk.named(name) or Chunk(name, 0, len(text))
-            parts.setdefault(chunk.doc_id, []).append((chunk.start, text))
+            parts.setdefault(row["doc_id"], []).append((row["start"], row["text"]))
         documents: dict[str, str] = {}
         for doc_id, ranges in parts.items():
             whole = ""
@@ -189,9 +186,14 @@ class OutsideSystem:
 
 
 class OutsideSearcher:
-    """A system and the documents of a benchmark."""
+    """A system and the documents of a benchmark.
+
+    Attributes:
+        places: the chunk of each name that a search returned.
+    """
 
     def __init__(self, system: OutsideSystem, matcher: PassageMatcher) -> None:
+        self.places: dict[str, Chunk] = {}
         self._system, self._matcher = system, matcher
         self._unmatched: dict[str, int] = {}
 
@@ -220,9 +222,17 @@ class OutsideSearcher:
         spent = max(row["seconds"] - (perf_counter() - started), 0.0)
         for stage, seconds in (("ask", row["seconds"]), ("total", spent)):
             stopwatch.seconds[stage] = stopwatch.seconds.get(stage, 0.0) + seconds
-        names = self._matcher.names(Reply(**each) for each in row["replies"])
-        self._unmatched[question] = sum(name.startswith(UNMATCHED) for name in names)
-        return in_order(names)
+        chunks = self._matcher.chunks(Reply(**each) for each in row["replies"])
+        self._unmatched[question] = sum(not matched(chunk) for chunk in chunks)
+        # Names of chunks and ids of documents could be alike.
+        names = {chunk: chunk.name if chunk.end is None else f"\0{chunk.name}" for chunk in chunks}
+        self.places |= {name: chunk for chunk, name in names.items()}
+        return in_order(names[chunk] for chunk in chunks)
+
+
+def _text(document: Document) -> dict[str, Any]:
+    chunk = document.chunk if isinstance(document, IndexedChunk) else Chunk(document.doc_id)
+    return {"doc_id": chunk.doc_id, "start": chunk.start, "text": document.content}
 
 
 def _asking(settings: OutsideSettings) -> Callable[[str], Any]:
