@@ -7,15 +7,15 @@ from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bears.cli.costs import label_notes, with_costs
 from bears.cli.selection import composed, records_of, selected
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
 from bears.evaluation.comparison.table import shown
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain, one_line
-from bears.layout import COMPARISON, BenchmarkFiles
+from bears.layout import COMPARISON
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
+from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran, system_of
 from bears.results.records import Records
@@ -64,11 +64,10 @@ def compare(
     groups = [chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
     results = [result.compare(group, measure, main_of(group), equal_within) for group in groups]
     advices = []
-    for at, (group, each) in enumerate(zip(groups, results, strict=True)):
+    for group, each in zip(groups, results, strict=True):
         each["warnings"] += _other_code(group)
-        groups[at] = [with_costs(system, _records_below(system)) for system in group]
-        each["advice"] = advise(each, groups[at], each["main"], prefer)
-        advices.append(_advice(each, groups[at], prefer))
+        each["advice"] = advise(each, group, each["main"], prefer)
+        advices.append(_advice(each, group, prefer))
     write_text(COMPARISON, _json(results))
     for kind in by:
         if not all(each["by"].get(kind) for each in results):
@@ -84,10 +83,6 @@ def compare(
 
 
 COMMAND = compare
-
-
-def _records_below(system: System) -> Path:
-    return BenchmarkFiles(str(system.benchmark.get("name", ""))).translated
 
 
 def _advice(

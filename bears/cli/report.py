@@ -1,9 +1,7 @@
 """``bears report``: an HTML page about a benchmark and everything that was measured on it."""
 
-from dataclasses import replace
 from pathlib import Path
 
-from bears.cli.costs import label_notes, with_costs
 from bears.cli.selection import composed, records_of
 from bears.config.typed import select
 from bears.errors import ConfigurationError, FormatError
@@ -12,11 +10,9 @@ from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer
 from bears.publishing.report.benchmark import ReportKeys
+from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
-from bears.results.records import Records
-from bears.results.revision import ANSWERED, JUDGEMENTS
-from bears.results.system import System
 
 
 def write_report(
@@ -51,7 +47,8 @@ def write_report(
     main = our_name(measure) or records.settings.evaluate.main
     if not measure and columns and main not in columns:
         main = columns[0]
-    described = [_described(system, records) for system in systems]
+    order = [question.question_id for question in records.questions]
+    described = [system.only(order) for system in systems]
     files, notes = BenchmarkFiles(name), label_notes(described)
     text = report(keys, files, records.questions, described, main, top, prefer, notes)
     write_text(out, text)
@@ -60,16 +57,3 @@ def write_report(
 
 
 COMMAND = write_report
-
-
-def _described(system: System, records: Records) -> System:
-    """Return a system with its answers and costs, its values in the order of the questions."""
-    revision = system.revision
-    assert revision is not None
-    answers, judgements = revision.output(ANSWERED), revision.output(JUDGEMENTS)
-    return replace(
-        with_costs(system, records.folder),
-        values=system.values.loc[(ids := [each.question_id for each in records.questions])],
-        kinds=system.kinds.loc[ids],
-        files=(answers, judgements) if answers and judgements else None,
-    )

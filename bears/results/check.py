@@ -8,7 +8,7 @@ from statistics import median
 from bears.evaluation.by_text import id_by_text
 from bears.files.shown import one_line
 from bears.results.submission import Submission, SubmittedRanking
-from bears.types import Finding, Question
+from bears.types import Finding, Question, Run
 
 FASTEST, SLOWEST = 1e-5, 3600.0
 """Seconds per question beyond which a stated time is hard to believe."""
@@ -23,11 +23,13 @@ class CheckedSubmission:
     Args:
         lists: question_id to the submitted documents, without those that are ignored, for the
             questions that the benchmark has. The first list of a repeated question counts.
+        run: the same as rankings.
         findings: errors refuse the submission, warnings are shown beside its score.
         facts: coverage, lengths of lists, repeated documents.
     """
 
     lists: Lists
+    run: Run
     findings: tuple[Finding, ...]
     facts: Mapping[str, float]
 
@@ -56,12 +58,17 @@ def check(
     known = {question.question_id: question for question in questions}
     find = id_by_text(questions) if submission.by_text else lambda text, _: text
     rows = [replace(row, question=find(row.question, "")) for row in submission.rows]
-    lists: dict[str, tuple[str, ...]] = {}
+    first: dict[str, SubmittedRanking] = {}
     for row in rows:
         if row.question in known:
-            lists.setdefault(row.question, row.doc_ids)
+            first.setdefault(row.question, row)
+    lists = {i: row.doc_ids for i, row in first.items()}
     own = [i for i, ids in lists.items() if ignore_identical_ids and i in ids]
     lists |= {i: tuple(d for d in lists[i] if d != i) for i in own}
+    run = {
+        i: tuple(hit for hit in row.ranking if i not in own or hit.doc_id != i)
+        for i, row in first.items()
+    }
     findings = (
         *_of_questions(rows, known, ignore_unknown),
         *(_warning("doubtful_scores", "submission", remark) for remark in submission.remarks),
@@ -71,7 +78,7 @@ def check(
         *_other_gold(rows, known),
         *_of_time(submission.seconds_per_question),
     )
-    return CheckedSubmission(lists, findings, _facts(lists, questions))
+    return CheckedSubmission(lists, run, findings, _facts(lists, questions))
 
 
 def _warning(check: str, record_id: str, message: str) -> Finding:

@@ -11,17 +11,18 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.evaluate import evaluate, tie_range
+from bears.evaluation.evaluate import tie_range
 from bears.evaluation.measure import parse_measure
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
 from bears.files.shown import complain, one_line
-from bears.files.trec import read_table
-from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, pattern
+from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, BenchmarkFiles, pattern
 from bears.results.board import read_board
+from bears.results.costs import Costs, costs_of
 from bears.results.records import Records
 from bears.results.revision import (
+    ANSWERED,
     CHUNKS,
     JUDGEMENTS,
     RUN,
@@ -33,7 +34,7 @@ from bears.results.revision import (
 )
 from bears.results.row import decided, row_of
 from bears.results.scored import score
-from bears.results.system import System, frames_of
+from bears.results.system import Doubts, System, Unread, frames_of
 from bears.results.values import read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
@@ -116,18 +117,13 @@ def system_ranking(path: Path, records: Records) -> System:
     """
     names = list(dict.fromkeys(records.settings.evaluate.measures))
     scored = score(path, records, names)
-    evaluation, gold = scored.evaluation, records.decided.gold
-    ranked = scored.submission.form == "trec"
-    if ranked:
-        # Only the scores of a run show which of its documents are tied.
-        evaluation = evaluate(read_table(path, gold), gold, list(map(parse_measure, names)))
     return System(
         path.stem,
         one_line(scored.submission.system),
-        *frames_of(evaluation, records.source, records.lineage),
+        *frames_of(scored.evaluation, records.source, records.lineage),
         records.state.as_dict(),
-        tie_range(evaluation),
-        path if ranked else None,
+        tie_range(scored.evaluation),
+        path if scored.submission.form == "trec" else None,
         records.queries,
         decisions=records.decided.kept,
     )
@@ -162,6 +158,8 @@ def system_at(revision: Revision) -> System:
     if answered and len(read_whole(answered).splitlines()) > 1:
         answers, _ = read_values(answered, f"{revision.name}: answers by question", ANSWERS)
         values = values.join(answers[[name for name in ANSWERS if name in answers]])
+    run, chunks, written = map(revision.output, (RUN, CHUNKS, ANSWERED))
+    translated = BenchmarkFiles(benchmark["name"]).translated
     return System(
         revision.name,
         _words(selected, ("retriever", "generator")),
@@ -169,21 +167,23 @@ def system_at(revision: Revision) -> System:
         kinds,
         {**benchmark},
         metrics["tie_range"],
-        revision.output(RUN),
+        run,
         revision.within(pattern(EVERY.translated), "queries.json"),
         revision,
         decisions=revision.decisions if benchmark.get("decisions") else (),
-        chunks=revision.output(CHUNKS),
-        facts={
-            "undefined": metrics.get("undefined", {}),
-            "ceiling": metrics.get("ceiling", {}),
-            "unmatched": metrics.get("unmatched_passages", 0),
-            "unread": [
-                {"cut": cut.cut, "texts": cut.texts, "share": cut.unread / max(cut.characters, 1)}
+        chunks=chunks,
+        files=(written, answered) if written and answered else None,
+        costs=costs_of(revision, run, chunks, translated) if run else Costs(),
+        doubts=Doubts(
+            undefined=metrics.get("undefined", {}),
+            ceiling=metrics.get("ceiling", {}),
+            unmatched=metrics.get("unmatched_passages", 0),
+            unread=tuple(
+                Unread(cut.cut, cut.texts, cut.unread / max(cut.characters, 1))
                 for cut in cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))
-            ],
-            "lost": _lost(revision),
-        },
+            ),
+            lost=_lost(revision),
+        ),
     )
 
 

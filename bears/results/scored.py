@@ -1,6 +1,6 @@
 """The scores of a submission."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -12,7 +12,6 @@ from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
-from bears.evaluation.tie_bounds import Gold
 from bears.files.digest import sha256_of
 from bears.files.shown import one_line
 from bears.results.board import number
@@ -20,7 +19,7 @@ from bears.results.check import CheckedSubmission, check
 from bears.results.records import Records
 from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, read_submission
-from bears.types import Finding, Question, in_order
+from bears.types import Finding, Question
 
 DEPTHS = (1, 2)
 """The k of the counts that are shown; PandaChat's table has the second."""
@@ -174,18 +173,12 @@ def score(
         lines = [f"  {f.check}: {f.record_id}: {f.message}" for f in errors[:SHOWN]]
         lines += [f"  … and {len(errors) - SHOWN} more"] * (len(errors) > SHOWN)
         raise SubmissionRefused(f"{file}: the submission is refused:\n" + "\n".join(lines))
+    asked = [parse_measure(name) for name in dict.fromkeys(measures)]
     return ScoredSubmission(
         file,
         records,
         one_line(system or submission.system or file.stem),
         submission,
         replace(checked, findings=(*findings, *checked.findings)),
-        _evaluation(checked.lists, records.decided.gold, measures),
+        evaluate(checked.run, records.decided.gold, asked),
     )
-
-
-def _evaluation(lists: Mapping[str, Sequence[str]], gold: Gold, names: Sequence[str]) -> Evaluation:
-    """Return the values of every measure; only the first place of a document in a list counts."""
-    run = {question_id: in_order(ids) for question_id, ids in lists.items()}
-    measures = [parse_measure(name) for name in dict.fromkeys(names)]
-    return evaluate(run, gold, measures)

@@ -14,6 +14,7 @@ from bears.files.intake.files import decoded, numbered_lines, read_whole
 from bears.files.intake.json_text import json_value, lines
 from bears.files.records import adapter_of, reason_of
 from bears.files.trec import read_table
+from bears.types import Hit, Ranking, in_order
 
 T = TypeVar("T")
 
@@ -77,11 +78,20 @@ class SubmittedRanking:
         question: the question's id, or (PandaChat) its text.
         doc_ids: as submitted, best first; may repeat a document.
         gold: what the file says is the gold, never used for scoring.
+        scores: of the documents, which show what is tied; empty if the file has none.
     """
 
     question: str
     doc_ids: tuple[str, ...]
     gold: str = ""
+    scores: tuple[float, ...] = ()
+
+    @property
+    def ranking(self) -> Ranking:
+        """Return the ranking; only the first place of a document counts."""
+        if self.scores:
+            return tuple(map(Hit, self.doc_ids, self.scores))
+        return in_order(self.doc_ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -181,8 +191,9 @@ def _trec(path: Path) -> Submission:
     first = next((line for _, line in numbered_lines(path)), b"")
     words = decoded(first, f"{path}, line 1").split()
     rows = [
-        SubmittedRanking(question_id, tuple(hit.doc_id for hit in ranking))
+        SubmittedRanking(question_id, doc_ids, scores=scores)
         for question_id, ranking in run.rankings().items()
+        for doc_ids, scores in [zip(*ranking, strict=True)]
     ]
     tag = words[5] if len(words) == 6 else ""
     return Submission("trec", tag, tuple(rows), remarks=run.remarks)

@@ -18,11 +18,45 @@ from bears.files.chunk_run import read_chunk_run
 from bears.files.records import read_lines
 from bears.files.spreadsheet import read_named
 from bears.files.trec import read_table
+from bears.results.costs import Costs
 from bears.results.revision import Revision
 from bears.results.values import QUESTION
 from bears.types import ChunkRanking, Question, Ranking, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
+
+
+@dataclass(frozen=True, slots=True)
+class Unread:
+    """Texts that a model did not read to their end.
+
+    Args:
+        cut, texts: how many of how many.
+        share: of the texts that were cut, the part that was not read, from 0 to 1.
+    """
+
+    cut: int
+    texts: int
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Doubts:
+    """What may void the numbers of a system.
+
+    Args:
+        undefined: measure to the number of questions without a value.
+        ceiling: measure to the best possible mean, if below the best value.
+        unmatched: passages from no document.
+        unread: the texts that a model did not read to their end, by their kind.
+        lost: quotations that were not found.
+    """
+
+    undefined: Mapping[str, int] = field(default_factory=dict)
+    ceiling: Mapping[str, float] = field(default_factory=dict)
+    unmatched: int = 0
+    unread: tuple[Unread, ...] = ()
+    lost: int = 0
 
 
 @dataclass(frozen=True)
@@ -31,25 +65,17 @@ class System(Measured):
 
     Args:
         revision: the origin of the results; None for a file.
-        files: a generator's answers, and the judgements of them by question.
         decisions: of people, which the gold has.
         chunks: the run of the chunks from which ``run`` ranks documents.
-        cost: what is known of ``p50_ms`` and ``p95_ms`` of a question, ``index_s``,
-            ``index_bytes``, ``usd_low`` and ``usd_high`` of a thousand questions; and ``others``,
-            the share of the processors that other programs used meanwhile.
-        facts: what may void the numbers: ``undefined``, measure to the number of questions without
-            a value; ``ceiling``, measure to the best possible mean, if below the best value;
-            ``unmatched``, passages from no document; ``unread``, the texts that a model did not
-            read to their end: ``cut`` of ``texts``, and the ``share`` of those that it did not
-            read; and ``lost``, quotations that were not found.
+        files: a generator's answers, and the judgements of them by question.
     """
 
     revision: Revision | None = None
-    files: tuple[Path, Path] | None = None
     decisions: Sequence[PairDecision] = ()
     chunks: Path | None = None
-    cost: Mapping[str, float] = field(default_factory=dict)
-    facts: Mapping[str, Any] = field(default_factory=dict)
+    files: tuple[Path, Path] | None = None
+    costs: Costs = field(default_factory=Costs)
+    doubts: Doubts = field(default_factory=Doubts)
 
     @property
     def retriever(self) -> str:

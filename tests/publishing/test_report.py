@@ -13,7 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.cli.costs import dollars
 from bears.cli.selection import composed
 from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
@@ -30,7 +29,8 @@ from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
-from bears.results.system import System
+from bears.results.costs import Costs, dollars
+from bears.results.system import Doubts, System, Unread
 from bears.types import Document, Hit, Question, QuestionType
 from tests.browser import dom
 from tests.workspace import Workspace
@@ -92,9 +92,9 @@ class Made:
         answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
         verdicts = [[each, "pass", self.names[0], self.names[0]] for each in self.ids]
         write_csv(judged, ["question_id", "verdict", "cause", "reason"], verdicts)
-        cost = {"p50_ms": 0.5 * (at + 1), "p95_ms": 2.0, "index_s": 1.0, "index_bytes": 12345.0}
+        costs = Costs(p50_ms=0.5 * (at + 1), p95_ms=2.0, index_s=1.0, index_bytes=12345.0)
         frame = pd.DataFrame({"success@1": values}, index=self.ids)
-        return System(name, "", frame, run=run, files=(answers, judged), cost=cost)
+        return System(name, "", frame, run=run, files=(answers, judged), costs=costs)
 
     def page(self) -> str:
         questions = read_questions(self.place.queries)
@@ -236,8 +236,8 @@ def test_a_page_shows_audit_and_prices(
     tmp_path: Path,
 ) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
-    paid = {**made.files[0].cost, "usd_low": 0.207, "usd_high": 0.811}
-    made.files[0] = replace(made.files[0], cost=paid)
+    paid = replace(made.files[0].costs, usd=(0.207, 0.811))
+    made.files[0] = replace(made.files[0], costs=paid)
     candidates = [
         {"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(("", "x"))
     ]
@@ -341,8 +341,8 @@ def test_the_chart_of_differences_has_each_pair_of_the_recommended_system_seen_f
     assert [row["mean"] for row in drawn] == pytest.approx([-0.1, -0.3])
 
 
-def costing(**costs: dict[str, float]) -> list[System]:
-    return [System(name, "", pd.DataFrame(), cost=costs.get(name, {})) for name in MEANS]
+def costing(**costs: Costs) -> list[System]:
+    return [System(name, "", pd.DataFrame(), costs=costs.get(name, Costs())) for name in MEANS]
 
 
 @pytest.mark.parametrize(
@@ -379,7 +379,7 @@ def test_the_advice_ranks_no_noise(verdicts: list[str], tie: list[str], said: li
 def test_what_is_preferred_chooses_within_a_tie_alone(
     prefer: Prefer, a: float, b: float, take: str
 ) -> None:
-    systems = costing(a={"p50_ms": a}, b={"p50_ms": b}, c={"p50_ms": 0.0})
+    systems = costing(a=Costs(a), b=Costs(b), c=Costs(0.0))
     apart = compared_as([APART, "b better", "a better"])
     found = advise(apart, systems, "m", prefer)
     assert (found["take"], found["by"]) == (take, prefer if take == "a" else "quality")
@@ -392,8 +392,7 @@ def test_what_is_preferred_chooses_within_a_tie_alone(
 
 
 def test_a_cheaper_system_is_taken_and_costs_are_shown() -> None:
-    price = {"usd_low": 1.0, "usd_high": 3.0}
-    systems = costing(a={"usd_low": 0.0, "usd_high": 0.0}, b={**price, "p50_ms": 12.0})
+    systems = costing(a=Costs(usd=(0.0, 0.0)), b=Costs(12.0, usd=(1.0, 3.0)))
     found = advise(compared_as([APART, "b better", "a better"]), systems, "m", "cost")
     assert found["take"] == "a"
     shown = {label: key for label, (key, _) in rows(found, systems, "m")}
@@ -404,10 +403,11 @@ def test_a_cheaper_system_is_taken_and_costs_are_shown() -> None:
 
 def test_what_may_void_the_numbers_is_said_first(tmp_path: Path) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
-    facts = {"undefined": {"success@1": 3}, "ceiling": {"success@1": 0.9}, "lost": 2}
-    cut = {"cut": 20, "texts": 100, "share": 0.41}
-    made.files[1] = replace(made.files[1], facts={**facts, "unmatched": 7, "unread": [cut]})
-    made.files[0] = replace(made.files[0], cost={**made.files[0].cost, "others": 0.6}, facts=facts)
+    shared = Doubts(undefined={"success@1": 3}, ceiling={"success@1": 0.9}, lost=2)
+    cut = Unread(20, 100, 0.41)
+    made.files[1] = replace(made.files[1], doubts=replace(shared, unmatched=7, unread=(cut,)))
+    busy = replace(made.files[0].costs, others=0.6)
+    made.files[0] = replace(made.files[0], costs=busy, doubts=shared)
     found = [key for key, _ in doubts(made.files, "success@1")]
     assert found == [
         *("advice_busy", "doubt_unread", "doubt_unmatched"),

@@ -1,12 +1,14 @@
 """Advise which system to take: one sentence, and what to know before following it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any, Literal
 
 from bears.evaluation.timing import BUSY
 from bears.publishing.report.comparison import better_of
 from bears.publishing.report.words import dollars, signed, unit
-from bears.results.system import System
+from bears.results.costs import Costs
+from bears.results.system import Doubts, System
 
 Prefer = Literal["quality", "speed", "cost"]
 Sentence = tuple[str, dict[str, Any]]
@@ -50,7 +52,7 @@ def advise(
         if pair["measure"] == measure
     }
     tie = _tie(ranked, pairs)
-    costs = {system.name: system.cost for system in systems if system.name in tie}
+    costs = {system.name: system.costs for system in systems if system.name in tie}
     take = _preferred(tie, costs, prefer)
     over = next(name for name in (*tie, *ranked) if name != take)
     # Seen from the recommended system.
@@ -90,13 +92,19 @@ def seen_from(name: str, pair: Mapping[str, Any]) -> dict[str, Any]:
     return dict(zip(("difference", "low", "high"), seen, strict=True), n=pair["n"])
 
 
-def _preferred(tie: Sequence[str], costs: Mapping[str, Mapping[str, float]], prefer: Prefer) -> str:
+def _preferred(tie: Sequence[str], costs: Mapping[str, Costs], prefer: Prefer) -> str:
     """Return the member of a tie that is preferred; the first has the highest mean."""
-    key = {"speed": "p50_ms", "cost": "usd_high"}.get(prefer)
-    if key is None or any(key not in costs.get(name, {}) for name in tie):
+    known: dict[str, float] = {}
+    for name in tie:
+        cost = costs.get(name, Costs())
+        if prefer == "speed" and cost.p50_ms is not None:
+            known[name] = cost.p50_ms
+        elif prefer == "cost" and cost.usd is not None:
+            known[name] = cost.usd[1]
+    if len(known) < len(tie):
         return tie[0]
-    least = min(tie, key=lambda name: costs[name][key])
-    one, other = costs[least][key], costs[tie[0]][key]
+    least = min(tie, key=known.__getitem__)
+    one, other = known[least], known[tie[0]]
     gain = other - one
     if prefer == "speed" and not (other > FACTOR * one and gain > MILLISECONDS):
         return tie[0]
@@ -132,19 +140,25 @@ def rows(
     if not settled and advice["more"] is None:
         more = "advice_more_unknown"
     shown = dict.fromkeys([advice["take"], *advice["tie"], advice["over"]])
-    costs = {system.name: system.cost for system in systems}
+    costs = {system.name: system.costs for system in systems}
     found = [
-        f"{name}: {', '.join(known)}" for name in shown if (known := _costs(costs.get(name, {})))
+        f"{name}: {', '.join(known)}"
+        for name in shown
+        if (known := _costs(costs.get(name, Costs())))
     ]
     cost = ("advice_cost_some" if found else "advice_cost_none", about | {"costs": found})
     return [("advice_risk", (risk, about)), ("advice_more", (more, about)), ("advice_cost", cost)]
 
 
-def _costs(cost: Mapping[str, float]) -> list[str]:
-    times = [unit(cost["p50_ms"], "milliseconds")] if "p50_ms" in cost else []
-    prices = [f"US$ {dollars(cost['usd_low'], cost['usd_high'])}"] if "usd_low" in cost else []
-    sizes = [unit(cost["index_bytes"], "bytes")] if "index_bytes" in cost else []
-    return [*times, *prices, *sizes]
+def _costs(costs: Costs) -> list[str]:
+    found = []
+    if costs.p50_ms is not None:
+        found.append(unit(costs.p50_ms, "milliseconds"))
+    if costs.usd:
+        found.append(f"US$ {dollars(*costs.usd)}")
+    if costs.index_bytes is not None:
+        found.append(unit(costs.index_bytes, "bytes"))
+    return found
 
 
 def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
@@ -152,18 +166,19 @@ def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
     found: list[Sentence] = []
     for system in systems:
         about = {"system": system.name, "measure": measure}
-        for cut in system.facts.get("unread", ()):
-            share = f"{100 * cut['share']:.0f}"
-            found.append(("doubt_unread", {**about, **cut, "share": share}))
-        if system.cost.get("others", 0) > BUSY:
+        for cut in system.doubts.unread:
+            share = f"{100 * cut.share:.0f}"
+            found.append(("doubt_unread", {**about, **asdict(cut), "share": share}))
+        if system.costs.others is not None and system.costs.others > BUSY:
             found.append(("advice_busy", about))
-        if unmatched := system.facts.get("unmatched"):
-            found.append(("doubt_unmatched", {**about, "n": unmatched}))
-    facts = next((system.facts for system in systems if system.facts), {})
-    if lacking := facts.get("undefined", {}).get(measure):
+        if system.doubts.unmatched:
+            found.append(("doubt_unmatched", {**about, "n": system.doubts.unmatched}))
+    # These are of the benchmark, which is the same for all.
+    shared = next((each.doubts for each in systems if each.doubts != Doubts()), Doubts())
+    if lacking := shared.undefined.get(measure):
         found.append(("doubt_undefined", {"n": lacking, "measure": measure}))
-    if (ceiling := facts.get("ceiling", {}).get(measure)) is not None:
+    if (ceiling := shared.ceiling.get(measure)) is not None:
         found.append(("doubt_ceiling", {"measure": measure, "ceiling": ceiling}))
-    if lost := facts.get("lost"):
-        found.append(("doubt_lost", {"n": lost}))
+    if shared.lost:
+        found.append(("doubt_lost", {"n": shared.lost}))
     return found

@@ -210,18 +210,14 @@ def _costs(
         for system in ranked
         if (found := system["measures"].get(measure)) and found["low"] is not None
     ]
-    costs = {system.name: system.cost for system in systems}
+    costs = {system.name: system.costs for system in systems}
     known = [(row, costs[row["name"]]) for row in rows]
-    timed = [{**row, "ms": cost["p50_ms"]} for row, cost in known if "p50_ms" in cost]
-    paid = [
-        {**row, "usd": (cost["usd_low"] + cost["usd_high"]) / 2}
-        for row, cost in known
-        if "usd_low" in cost
-    ]
+    timed = [{**row, "ms": cost.p50_ms} for row, cost in known if cost.p50_ms is not None]
+    paid = [{**row, "usd": sum(cost.usd) / 2} for row, cost in known if cost.usd]
     return {
         "means": interval_rows(rows) if rows else "",
         "timed": against(timed, "ms") if timed else "",
-        "untimed": [name for name, cost in costs.items() if "p50_ms" not in cost],
+        "untimed": [name for name, cost in costs.items() if cost.p50_ms is None],
         "paid": against(paid, "usd") if any(row["usd"] for row in paid) else "",
     }
 

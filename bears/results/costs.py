@@ -1,80 +1,65 @@
 """What is known of the times and the price of a system."""
 
-import math
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import combinations
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse, read_ledger
-from bears.config.ledger.entries import Labels
+from bears.config import parse
 from bears.config.shape import Choice
 from bears.config.typed import Keys, select
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.digest import sha256_of
 from bears.files.records import read_questions
-from bears.layout import ledger_of
 from bears.llm.embedding import token_range
 from bears.llm.kept import KeptReplies
 from bears.llm.models import Models, estimate, models_of
 from bears.llm.use import Use
-from bears.publishing.report.advice import Sentence
-from bears.publishing.report.words import signed
-from bears.results.revision import JUDGEMENTS, WITHIN
-from bears.results.system import System
+from bears.results.revision import WITHIN, Revision
 from bears.retrieval.models.hosted_settings import HostedSettings, hosted
 
 
-def with_costs(system: System, translated: Path) -> System:
-    """Return a system with what is known of its times and its price.
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """The times and the price of a system, None where they are not known.
 
     Args:
+        p50_ms, p95_ms: of a question.
+        index_s, index_bytes: of the index.
+        usd: the least and the most for a thousand questions.
+        others: the share of the processors that other programs used meanwhile.
+    """
+
+    p50_ms: float | None = None
+    p95_ms: float | None = None
+    index_s: float | None = None
+    index_bytes: float | None = None
+    usd: tuple[float, float] | None = None
+    others: float | None = None
+
+
+def costs_of(revision: Revision, run: Path, chunks: Path | None, translated: Path) -> Costs:
+    """Return what is known of the times and the price of a revision's system.
+
+    Args:
+        run: of its retriever, which names its times.
+        chunks: the run of chunks, from which a generator answers.
         translated: the folder of the benchmark's records.
     """
-    revision, run = system.revision, system.run
-    if revision is None or run is None:
-        return system
-    timing: Any = timing_of(sha256_of(run)) or {}
-    total = timing.get("stages_ms", {}).get("total", {})
-    times = {f"{name}_ms": value for name, value in total.items()}
-    times |= {name: timing[name] for name in ("others", "index_s", "index_bytes") if name in timing}
-    chunks = system.chunks or run
-    priced = dollars(revision.config, translated, chunks, revision.output(WITHIN))
-    paid = zip(("usd_low", "usd_high"), priced or (), strict=False)
-    return replace(system, cost={**times, **dict(paid)})
-
-
-def label_notes(systems: Sequence[System]) -> list[Sentence]:
-    """Return what differences of pass rates are worth, for systems with judged answers."""
-    from bears.answers.judging.pairs import Pair, judged_in
-
-    judged: dict[str, dict[str, dict[str, str]]] = {}
-    for system in systems:
-        if system.revision and "pass_rate" in system.values:
-            file = system.revision.output(JUDGEMENTS)
-            judged |= {system.name: judged_in(file, system.name)} if file else {}
-    path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
-    labels = parse(Labels, read_ledger(path), str(path)).labels if judged else ()
-    judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
-    notes: list[Sentence] = []
-    for a, b in combinations(judged, 2):
-        pair = Pair(judged[a], judged[b])
-        about = {"a": a, "b": b, "judge": judges, "of": len(pair.questions)}
-        found, worth = pair.corrected(labels)
-        if found is None:
-            notes.append(("labels_none", about))
-            continue
-        # One hundred more, of a finite set.
-        rest = max(len(pair.questions) - found.n, 1)
-        more = min(100, rest)
-        narrower = math.sqrt(found.n / (found.n + more) * (rest - more) / rest)
-        about |= {"worth": f"{100 * (worth or 1):.0f}", "difference": signed(found.value)}
-        about |= {"low": signed(found.low), "high": signed(found.high), "more": more, "n": found.n}
-        notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
-    known = [note for note in notes if note[0] == "labels_some"]
-    return known or notes[:1]
+    usd = dollars(revision.config, translated, chunks or run, revision.output(WITHIN))
+    timing = timing_of(sha256_of(run))
+    if timing is None:
+        return Costs(usd=usd)
+    total = timing["stages_ms"].get("total")
+    return Costs(
+        p50_ms=total["p50"] if total else None,
+        p95_ms=total["p95"] if total else None,
+        index_s=timing.get("index_s"),
+        index_bytes=timing.get("index_bytes"),
+        usd=usd,
+        others=timing.get("others"),
+    )
 
 
 @dataclass(frozen=True)
@@ -128,7 +113,7 @@ def dollars(
         costs = [(0.0, 0.0), *_of_vectors(priced.retriever, questions, models)]
         for use in uses:
             costs += _of_replies(use, models)
-    except (BearsError, KeyError, AttributeError):
+    except (BearsError, KeyError):
         return None
     low, high = (sum(each) * 1000 / max(len(questions), 1) for each in zip(*costs, strict=True))
     return low, high
