@@ -11,10 +11,11 @@ from typing import Any
 
 import pytest
 
+from bears.files.chunk_run import chunk_run_writer
 from bears.files.manifest import seal
 from bears.files.records import write_records
 from bears.files.trec import order, run_writer
-from bears.types import Document, Hit, Question
+from bears.types import Chunk, Document, Hit, Question, chunks_in_order
 from stages import generate
 from tests.desk import Desk, checkout
 from tests.provider_server import ProviderServer
@@ -61,12 +62,15 @@ def retrieved(
     write_records(translated / "queries.json", questions)
     write_records(translated / "corpus.json", documents)
     seal([translated], {})
-    files = [runs / f"bm25.{name}trec" for name in ("", "chunks.", "within.")]
-    for file, rankings in zip(files, (run, run, run if within is None else within), strict=True):
+    files = [runs / f"bm25.{name}" for name in ("trec", "within.trec", "chunks.parquet")]
+    for file, rankings in zip(files, (run, run if within is None else within), strict=False):
         with run_writer(file, "bm25") as write:
             for question_id, doc_ids in rankings.items():
                 hits = (Hit(doc_id, -place) for place, doc_id in enumerate(doc_ids))
                 write(question_id, order(hits))
+    with chunk_run_writer(files[2]) as write_chunks:
+        for question_id, doc_ids in run.items():
+            write_chunks(question_id, chunks_in_order(map(Chunk, doc_ids)))
     seal(files, {})
 
 

@@ -65,10 +65,12 @@ def test_no_id_of_a_document_means_a_part_of_another_one(other: str, overrides: 
     index = benchmark.index("bm25", *overrides)
     measures = ["ndcg@10", "span_recall@10"]
     means = benchmark.evaluate(index.chunks(questions), measures).means
-    assert means.to_dict() == {"ndcg@10": 1.0, "span_recall@10": 1.0}
+    assert means["ndcg@10"] == 1
+    # A small chunk may have none of the question's words.
+    assert means["span_recall@10"] > 0.5
     assert benchmark.evaluate(index.run(questions), measures[:1]).means.iloc[0] == 1
     first = {each.question_id: [Chunk(i) for i in each.gold_doc_ids] for each in questions}
-    assert benchmark.evaluate(first, measures).means.to_dict() == means.to_dict()
+    assert benchmark.evaluate(first, measures).means.tolist() == [1, 1]
 
 
 @pytest.mark.slow
@@ -218,7 +220,7 @@ def test_a_run_of_other_questions_says_where_ids_come_from() -> None:
 
 
 def test_the_package_lists_its_api_and_reprs_are_short() -> None:
-    assert dir(bears) == ["Benchmark", "Index", "Scores", "build", "compare", "read"]
+    assert dir(bears) == ["Benchmark", "Chunk", "Index", "Scores", "build", "compare", "read"]
     benchmark = bears.build(DOCUMENTS, [ASKED], "en")
     assert repr(benchmark) == "Benchmark(1 questions, 2 documents, language='en')"
     assert repr(benchmark.index("bm25")) == "Index('bm25')"

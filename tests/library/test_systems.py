@@ -52,9 +52,7 @@ def in_documents(question: str) -> list[str]:
 
 SYSTEMS: dict[str, Callable[[str], Any]] = {
     "ids": in_documents,
-    "chunks": lambda q: [
-        str(Chunk(name, start, start + len(text))) for name, start, text in windows(q)
-    ],
+    "chunks": lambda q: [Chunk(name, start, start + len(text)) for name, start, text in windows(q)],
     "paths and texts": lambda q: [(f"/srv/{name}", text) for name, _, text in windows(q)],
     "names": lambda q: [{"source": Path(name).name, "text": text} for name, _, text in windows(q)],
     "ranges": lambda q: [

@@ -16,7 +16,6 @@ from bears.files.intake.files import numbered_lines
 from bears.files.intake.json_text import json_value, lines
 from bears.files.records import problems_of
 from bears.files.spreadsheet import read_named
-from bears.types import Chunk
 
 IDS = ("question_id", "eval_id")
 NAMES = (*IDS, "question")
@@ -39,7 +38,13 @@ def _error(value: Any) -> str:
     return "" if value is None or value is False else str(value)
 
 
+def _document(value: Any) -> Any:
+    # A chunk counts for its document.
+    return value.get("doc_id") if isinstance(value, Mapping) else value
+
+
 Text = Annotated[str, MaxLen(100_000)]
+Evidence = Annotated[Text, BeforeValidator(_document)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class GivenAnswer:
         where: the file and the line or record.
         question_id: as in the file; the text of the question if the file has no id.
         answer: None if the system gave none.
-        evidence: ids of documents, their texts, or chunks; None if the system names none.
+        evidence: ids of documents, or their texts; None if the system names none.
         error: what went wrong, according to the system; usually empty.
         fields: all fields in the file, unchecked.
     """
@@ -61,7 +66,7 @@ class GivenAnswer:
     question_id: Annotated[str, BeforeValidator(_id), Field(validation_alias=AliasChoices(*NAMES))]
     answer: Annotated[Text | None, Field(validation_alias=AliasChoices(*TEXTS))]
     evidence: Annotated[
-        Annotated[tuple[Text | Chunk, ...], MaxLen(10_000)] | None,
+        Annotated[tuple[Evidence, ...], MaxLen(10_000)] | None,
         Field(validation_alias=AliasChoices(*EVIDENCE)),
     ] = None
     error: Annotated[str, BeforeValidator(_error)] = ""

@@ -8,7 +8,7 @@ from bears.evaluation.answers.evidence import SECTION, finder
 from bears.evaluation.answers.forms import GivenAnswer
 from bears.evaluation.answers.score import Prediction
 from bears.evaluation.by_text import id_by_text
-from bears.types import Chunk, Document, Question
+from bears.types import Document, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,13 +58,10 @@ def answers_of(
         taken[key] = answer
         question = known.get(key)
         if question is not None and answer.answer is not None:
-            named = [
-                each.doc_id if isinstance(each, Chunk) else find(question.group, each) or each
-                for each in answer.evidence or ()
-                if isinstance(each, Chunk) or SECTION not in each
-            ]
-            evidence = None if answer.evidence is None else tuple(named)
-            predictions[key] = Prediction(answer.answer, evidence)
+            texts = [text for text in answer.evidence or () if SECTION not in text]
+            evidence = tuple(find(question.group, text) or text for text in texts)
+            given_evidence = None if answer.evidence is None else evidence
+            predictions[key] = Prediction(answer.answer, given_evidence)
         elif question is None and not ignore_unknown:
             raise FormatError(
                 f"{answer.where}: there is no question {key!r:.80}; --ignore-unknown skips such "
