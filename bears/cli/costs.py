@@ -2,15 +2,15 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 from bears.config import parse, read_ledger
-from bears.config.ledger.entries import Labels
+from bears.config.ledger.entries import Ledger
 from bears.config.shape import Choice
-from bears.config.typed import Keys, select
+from bears.config.typed import configured
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.digest import sha256_of
@@ -56,7 +56,7 @@ def label_notes(systems: Sequence[System]) -> list[Sentence]:
             file = system.revision.output(JUDGEMENTS)
             judged |= {system.name: judged_in(file, system.name)} if file else {}
     path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
-    labels = parse(Labels, read_ledger(path), str(path)).labels if judged else ()
+    labels = parse(Ledger, read_ledger(path), str(path)).labels if judged else ()
     judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
     notes: list[Sentence] = []
     for a, b in combinations(judged, 2):
@@ -75,15 +75,6 @@ def label_notes(systems: Sequence[System]) -> list[Sentence]:
         notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
     known = [note for note in notes if note[0] == "labels_some"]
     return known or notes[:1]
-
-
-@dataclass(frozen=True)
-class PricedKeys(Keys):
-    """The choices of a run that may cost money."""
-
-    generator: Choice
-    retriever: Choice
-    rewriter: Choice
 
 
 def dollars(
@@ -107,25 +98,22 @@ def dollars(
     try:
         models = models_of(Path())
         uses: list[Use[Any]] = []
-        priced = select(PricedKeys, config)
-        if any(
-            ".outside." in part.word("_target_") for part in (priced.generator, priced.retriever)
-        ):
+        groups = ("generator", "retriever", "rewriter")
+        generator, retriever, rewriter = (parse(Choice, config[each], each) for each in groups)
+        if any(".outside." in part.word("_target_") for part in (generator, retriever)):
             return None
         # These imports take half a second.
-        if priced.rewriter.word("model"):
-            from bears.retrieval.rewriting.model import RewritingKeys
+        if rewriter.word("model"):
             from bears.retrieval.rewriting.model import read_task as read_rewriting
 
-            uses.append(read_rewriting(select(RewritingKeys, config), queries))
-        if priced.generator.word("model") and chunks and within:
-            from bears.answers.task import AnswerKeys
+            uses.append(configured(read_rewriting, config)(queries))
+        if generator.word("model") and chunks and within:
             from bears.answers.task import read_task as read_answering
 
             records = queries, translated / "corpus.json", chunks, within
-            uses.append(read_answering(select(AnswerKeys, config), *records))
+            uses.append(configured(read_answering, config)(*records))
         questions = [question.question for question in read_questions(queries)]
-        costs = [(0.0, 0.0), *_of_vectors(priced.retriever, questions, models)]
+        costs = [(0.0, 0.0), *_of_vectors(retriever, questions, models)]
         for use in uses:
             costs += _of_replies(use, models)
     except (BearsError, KeyError, AttributeError):

@@ -16,9 +16,9 @@ from hydra.utils import get_class, get_method
 
 from bears.config import Config, compose, read_selection
 from bears.config.pipeline import GROUPS
-from bears.config.typed import keys_of, pick
+from bears.config.typed import configured, keys_of
 from bears.sources.shapes import SHAPES
-from tests.workspace import ROOT, STAGES, keys_read
+from tests.workspace import ROOT, STAGES
 
 DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
     (ROOT / "dvc.yaml").read_text(encoding="utf-8")
@@ -65,23 +65,29 @@ def declared_keys(stage: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
-def test_params_are_the_keys_of_the_settings_class(stage: str) -> None:
-    settings = keys_read(import_module(f"stages.{stage}").main)
-    keys = [key for key in keys_of(settings) if key.split(".")[0] != "language"]
+def test_params_are_the_parameters_of_main(stage: str) -> None:
+    keys = keys_of(import_module(f"stages.{stage}").main)
     (declared,) = declared_keys(stage)
-    language = [key for key in declared if key.split(".")[0] == "language"]
-    whole = "language" in keys_of(settings)
-    assert [key for key in declared if key not in language] == keys
-    assert whole == ("data/language.yaml" in DEFINITIONS[stage]["deps"])
-    assert language == [key for key in keys_of(settings) if key.startswith("language.")]
+    assert declared == sorted(keys.keys() - {"language"})
+    assert ("language" in keys) == ("data/language.yaml" in DEFINITIONS[stage]["deps"])
+
+
+def test_a_setting_has_the_same_class_in_every_stage_that_does_not_only_pass_it_on() -> None:
+    kinds: dict[str, set[Any]] = {}
+    for stage in STAGES[1:]:
+        for key, kind in keys_of(import_module(f"stages.{stage}").main).items():
+            kinds.setdefault(key, set()).add(kind)
+    several = {key for key, found in kinds.items() if len(found) > 1}
+    # `sample` may only need the name of the language.
+    assert several == {"language"}
 
 
 @pytest.mark.slow
 def test_every_benchmark_has_the_keys_of_every_stage() -> None:
     for benchmark in names("benchmark"):
         for stage in STAGES[1:]:
-            settings = keys_read(import_module(f"stages.{stage}").main)
-            pick(composed(benchmark), keys_of(settings), benchmark)
+            main = import_module(f"stages.{stage}").main
+            configured(main, composed(benchmark), benchmark)
 
 
 def test_only_the_first_stage_depends_on_the_selection_and_the_files_behind_it() -> None:
