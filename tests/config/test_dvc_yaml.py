@@ -15,7 +15,7 @@ import yaml
 from hydra.utils import get_class, get_method
 
 from bears.config import Config, compose, read_selection
-from bears.config.pipeline import GROUPS
+from bears.config.pipeline import GROUPS, configuration_of_stages
 from bears.config.typed import configured, keys_of
 from bears.sources.shapes import SHAPES
 from tests.workspace import ROOT, STAGES
@@ -194,3 +194,42 @@ def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> Non
     for benchmark in names("benchmark"):
         if composed(benchmark)["sample"]["sampler"] == "whole":
             assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""
+
+
+ACCEPT = "benchmark.accept=[{check: empty, record_id: r, reason: why}]"
+
+
+@pytest.mark.parametrize(
+    ("change", "stages"),
+    [
+        ("benchmark.cite_as=me", []),
+        ("benchmark.date_published=today", []),
+        ("benchmark.licence=MIT", []),
+        (ACCEPT, ["verify", "audit"]),
+        ("replacements", ["sample"]),
+        ("edits", ["sample"]),
+        ("reviews", ["sample", "translate", "verify"]),
+        ("judgements", ["verify", "audit", "evaluate"]),
+        ("labels", []),
+    ],
+)
+def test_a_change_makes_only_those_stages_run_that_read_it(
+    change: str, stages: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {
+        "replacements": {"question_id": "q", "reason": "why"},
+        "edits": {"record_id": "q", "field": "question", "old": "a", "new": "b", "reason": "why"},
+        "reviews": {"record_id": "q", "field": "question", "decision": "accept"},
+        "judgements": {"question_id": "q", "doc_id": "d", "decision": "not"},
+        "labels": {"pair": "a b", "draw": 1, "question_id": "q", "weight": 1.0, "largest": 1.0},
+    }
+    monkeypatch.chdir(ROOT)
+    conf = tmp_path / "conf"
+    (conf / "ledger").mkdir(parents=True)
+    before = configuration_of_stages(compose(conf, SELECTION))
+    if change in entry:
+        ledger = yaml.safe_dump({change: [entry[change]]})
+        (conf / "ledger" / "mini.yaml").write_text(ledger, encoding="utf-8")
+    overrides = [] if change in entry else [change]
+    after = configuration_of_stages(compose(conf, SELECTION, overrides))
+    assert [stage for stage in before if before[stage] != after[stage]] == stages

@@ -7,23 +7,12 @@ irrelevant.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, Protocol, TypeVar
+from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
 from bears.files.shown import blank
 from bears.types import Closed, Finding
-
-
-class Decision(Protocol):
-    """An entry of which there is one for each thing that it can be about."""
-
-    @property
-    def about(self) -> str:
-        """Return the kind of the entry and what it is about."""
-
-
-E = TypeVar("E", bound=Decision)
 
 
 @dataclass(frozen=True)
@@ -142,6 +131,9 @@ class LabelDraw(Closed):
     weight: float
     largest: float
     labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
+
+
+E = TypeVar("E", Edit, Review, PairDecision)
 
 
 def _once(entries: tuple[E, ...]) -> tuple[E, ...]:
