@@ -24,6 +24,7 @@ from bears.sources.parts import Parts, Reader
 from bears.sources.passage_rows import multi_hop, with_passages
 from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
+from bears.sources.source import checked
 from bears.types import Document, SourceQuestion
 from tests.sources.files import Row, Rows, array, article, asked, flat, lines, put, table
 from tests.workspace import ROOT
@@ -398,7 +399,7 @@ def test_a_source_on_the_hub_that_can_move_or_is_unclear_is_refused(
     change: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        hotpotqa(**{**HUB, **change})
+        checked(hotpotqa(**{**HUB, **change}))
 
 
 @pytest.mark.parametrize(("name", "written"), FORMS)
