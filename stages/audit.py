@@ -6,16 +6,17 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from bears.config import build
-from bears.config.ledger.entries import BenchmarkAcceptances, Judgements, accept
+from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Choice, LanguageName, SourceSettings
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark, Choice
+from bears.config.source import Source
 from bears.errors import VerificationFailed
 from bears.files.digest import check_digest
 from bears.files.records import read_documents, read_questions, write_json, write_lines
 from bears.files.shown import complain, one_line
 from bears.language.tags import languages_of
-from bears.quality.audit.audit import Audit, audit, summarize
+from bears.quality.audit.audit import Audit, summarize
+from bears.quality.audit.audit import audit as find
 from bears.quality.audit.candidates import AuditSettings
 from bears.quality.audit.pool import AuditPool
 from bears.retrieval.chunking import chunks
@@ -28,43 +29,46 @@ BATCH = 64
 
 
 @dataclass(frozen=True)
-class AuditPart(Keys):
-    """The ``audit`` part of the configuration."""
+class AuditPart:
+    """How the audit searches, and the limits of its signals: conf/audit.yaml."""
 
     retriever: Choice
     signals: AuditSettings
 
 
-@dataclass(frozen=True)
-class AuditKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    audit: AuditPart
-    benchmark: BenchmarkAcceptances
-    language: LanguageName
-    ledger: Judgements
-    passages: Choice
-    sources: dict[str, SourceSettings]
-
-
-def main(keys: AuditKeys, paths: Paths) -> None:
+def main(
+    paths: Paths,
+    *,
+    accepted: Acceptances,
+    audit: AuditPart,
+    benchmark: Benchmark,
+    judgements: Judgements,
+    passages: Choice,
+    sources: dict[str, Source],
+    translated_into: str,
+) -> None:
     """Write candidates and findings; fail if the translation has broken something.
 
     People decide about the candidates: `bears judgements pool --systems audit`.
     """
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])
-    settings = keys.audit.signals
+    settings = audit.signals
     whole = read_documents(paths["translated"] / "corpus.json")
-    documents = [*chunks(whole, build(keys.passages, "passages"))]
+    documents = [*chunks(whole, build(passages, "passages"))]
     chunks_of = {each.doc_id: each.chunk for each in documents}
     cut = ChunksOfDocuments(whole, chunks_of.values())
     questions = cut.questions(read_questions(paths["translated"] / "queries.json"))
-    searcher = _indexed(keys, documents)
-    pool = _pool(keys, paths, questions, documents, searcher)
+    searcher = _indexed(audit.retriever, documents)
+    raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
+    raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
+    names = {question.source_dataset for question in raw_questions}
+    languages = languages_of(sources, names, benchmark.language, translated_into)
+    raw, now = (raw_questions, raw_documents), benchmark.language
+    pool = AuditPool(questions, documents, *raw, searcher.weights, languages, now)
     rankings = _rankings(searcher, questions, settings.depth)
-    audited = audit(pool, rankings, settings, cut.decisions(keys.ledger.judgements))
-    findings = accept(audited.findings, keys.benchmark.accept)
+    audited = find(pool, rankings, settings, cut.decisions(judgements))
+    findings = accept(audited.findings, accepted)
     rows = ({**asdict(each), **asdict(chunks_of[each.doc_id])} for each in audited.candidates)
     write_lines(paths["out"] / "candidates.jsonl", rows)
     write_lines(paths["out"] / "findings.jsonl", map(asdict, findings))
@@ -94,8 +98,8 @@ def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
         )
 
 
-def _indexed(keys: AuditKeys, documents: Sequence[Document]) -> BM25Searcher:
-    retriever = build(keys.audit.retriever, "audit.retriever")
+def _indexed(choice: Choice, documents: Sequence[Document]) -> BM25Searcher:
+    retriever = build(choice, "audit.retriever")
     with tempfile.TemporaryDirectory(prefix="bears-audit-") as name:
         retriever.index(documents, Path(name), Path(name))
         # Files that are mapped into memory outlive their names.
@@ -116,21 +120,5 @@ def _rankings(
     return rankings
 
 
-def _pool(
-    keys: AuditKeys,
-    paths: Paths,
-    questions: Sequence[Question],
-    documents: Sequence[Document],
-    searcher: BM25Searcher,
-) -> AuditPool:
-    raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
-    raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
-    names = {question.source_dataset for question in raw_questions}
-    language = keys.benchmark.language
-    languages = languages_of(keys.sources, names, language, keys.language.name)
-    raw = raw_questions, raw_documents
-    return AuditPool(questions, documents, *raw, searcher.weights, languages, language)
-
-
 if __name__ == "__main__":
-    exit_with("audit", AuditKeys, main)
+    exit_with("audit", main)

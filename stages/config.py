@@ -6,15 +6,21 @@ from contextlib import suppress
 from functools import partial
 from pathlib import Path
 
-from bears.config import AUTO, compose, read_mapping, read_selection, root_of, write_yaml
+from bears.config import (
+    AUTO,
+    compose,
+    parse,
+    read_mapping,
+    read_selection,
+    root_of,
+    write_yaml,
+)
 from bears.config.code import Modules, code_digests
 from bears.config.edge import ended
 from bears.config.guard import locked_paths
-from bears.config.ledger.entries import LedgerPart
 from bears.config.packaged import CODE_FOLDERS
 from bears.config.pipeline import GROUPS, configuration_of_stages, definitions
 from bears.config.shape import Configuration
-from bears.config.typed import select
 from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
 from bears.layout import CODE, CONF, CONFIG, DATA, LANGUAGE, PARAMS, REPLIES, BenchmarkFiles
@@ -26,8 +32,7 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     definitions()  # Before an old selection is composed.
     selection = read_selection(PARAMS)
     config = compose(conf, selection, overrides)
-    select(LedgerPart, config)
-    known = select(Configuration, config)
+    known = parse(Configuration, config, "")
     for group in GROUPS:
         selected, composed = selection.get(group), getattr(known, group).name
         if not overrides and selected not in (composed, AUTO):
@@ -57,7 +62,8 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     with locked_paths([], [out], "config"):
         write_yaml(code, digests)
         write_yaml(language, dict(known.language))
-        write_yaml(out, {**config, "contents": contents, "language": {"name": known.language.name}})
+        del config["language"]
+        write_yaml(out, {**config, "contents": contents})
 
 
 if __name__ == "__main__":

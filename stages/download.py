@@ -1,41 +1,37 @@
 """download: the sources of the benchmark → data/raw/<benchmark>/rows/<source>.*.jsonl."""
 
-from dataclasses import dataclass
-
 from bears.config import checkout, root_of
 from bears.config.pipeline import Paths, exit_with
-from bears.config.typed import Keys
+from bears.config.source import Source
 from bears.files.records import write_json
 from bears.files.shown import complain
 from bears.layout import FETCHED, LOCAL
 from bears.sources.convert import convert, report_of
-from bears.sources.source import Source, reader_of
+from bears.sources.source import reader_of
 
 
-@dataclass(frozen=True)
-class DownloadKeys(Keys):
-    """The keys of the configuration that this stage reads.
+def main(
+    paths: Paths,
+    *,
+    contents: dict[str, str],  # noqa: ARG001
+    mirror: str | None,
+    sources: dict[str, Source],
+) -> None:
+    """Fetch and check every source, and convert its rows to documents and questions.
 
     Args:
+        paths: of the rows and of their provenance.
         contents: not used; a change of it makes DVC run this stage again.
         mirror: a folder that takes the place of the hub.
         sources: by their keys in the configuration.
     """
-
-    contents: dict[str, str]
-    mirror: str | None
-    sources: dict[str, Source]
-
-
-def main(keys: DownloadKeys, paths: Paths) -> None:
-    """Fetch and check every source, and convert its rows to documents and questions."""
-    mirror = checkout() / keys.mirror if keys.mirror else None
+    folder = checkout() / mirror if mirror else None
     provenance = []
-    for name, source in keys.sources.items():
+    for name, source in sources.items():
         out = paths["rows"] / name
         # Papers that are fetched one by one are kept here, outside of what DVC manages.
         local = checkout() / LOCAL
-        entry = convert(source, reader_of(source), mirror, root_of(source.path), out, local, name)
+        entry = convert(source, reader_of(source), folder, root_of(source.path), out, local, name)
         provenance.append(entry)
         if source.hub and not source.revision and "hub" in entry:
             commit = " ".join(filter(None, [entry["hub"], entry.get("revision")]))
@@ -44,7 +40,7 @@ def main(keys: DownloadKeys, paths: Paths) -> None:
                 f"({FETCHED}). `bears source pin` writes it into conf"
             )
     write_json(paths["provenance"], provenance)
-    for name, entry in zip(keys.sources, provenance, strict=True):
+    for name, entry in zip(sources, provenance, strict=True):
         if trusted := [f for f in entry["files"] if f.get("checksum") == "first fetch"]:
             pins = ", ".join(f"{file['name']}: {file['sha256']}" for file in trusted)
             print(
@@ -63,4 +59,4 @@ def main(keys: DownloadKeys, paths: Paths) -> None:
 
 
 if __name__ == "__main__":
-    exit_with("download", DownloadKeys, main)
+    exit_with("download", main)

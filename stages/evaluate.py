@@ -1,7 +1,7 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from itertools import compress
 from pathlib import Path
 from typing import Any
@@ -11,11 +11,12 @@ import numpy as np
 from bears.config import build
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkName, Choice, SourceOrigin, source_of
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark, Choice
+from bears.config.source import Source, source_of
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
-from bears.evaluation.evaluate import evaluate, gold_of, summarize
+from bears.evaluation.evaluate import evaluate as scores
+from bears.evaluation.evaluate import gold_of, summarize
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import results_of, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
@@ -31,64 +32,55 @@ from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain
 from bears.layout import chunks_beside
+from bears.retrieval.chunking import Chunking
 from bears.retrieval.outside.matching import UNMATCHED
-from bears.types import Positive, Question, whole_documents
+from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.types import Question, whole_documents
 
 SHOWN = 12
 """Hexadecimal digits of a digest in the metrics."""
 
 
-@dataclass(frozen=True)
-class RetrievedWith(Keys):
-    """The parts of ``retrieve`` that this stage reads."""
-
-    depth: Positive
-    score_threshold: float | None
-
-
-@dataclass(frozen=True)
-class EvaluateKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    benchmark: BenchmarkName
-    chunking: Choice
-    evaluate: EvaluationSettings
-    ledger: Judgements
-    retrieve: RetrievedWith
-    sources: dict[str, SourceOrigin]
-
-
-def main(keys: EvaluateKeys, paths: Paths) -> None:
+def main(
+    paths: Paths,
+    *,
+    benchmark: Benchmark,
+    chunking: Choice,
+    evaluate: EvaluationSettings,
+    judgements: Judgements,
+    retrieve: RetrieveSettings,
+    sources: dict[str, Source],
+) -> None:
     """Measure the run over all questions of the benchmark."""
     source = read_questions(paths["queries"])
-    decided = decided_in(paths["corpus"], source, keys.ledger.judgements)
+    decided = decided_in(paths["corpus"], source, judgements)
     questions, gold = decided.questions, decided.gold
     # How questions were drawn does not depend on what people said later.
     clusters = clusters_of(source, paths.get("lineage"))
     searched = [one.search for one in read_rewritten(paths["rewritten"], questions).values()]
-    settings = keys.evaluate
+    settings, cutting = evaluate, build(chunking, "chunking")
     run = settings.read(paths["run"], gold)
-    if keys.retrieve.score_threshold is None:
+    if retrieve.score_threshold is None:
         check_found(run, list(compress(questions, searched)))
-    depth = depth_of(run, keys.retrieve.depth)
-    covered = _covered(keys, paths, questions)
+    depth = depth_of(run, retrieve.depth)
+    covered = _covered(settings, cutting, paths, questions)
     measures, beyond = settings.within(depth, spans=covered is not None)
-    evaluations = {"": evaluate(run, gold, measures, covered)}
+    evaluations = {"": scores(run, gold, measures, covered)}
     measured = {"run": sha256_of(paths["run"]), **_index_of(paths["run"])}
     # Plots and metrics call the retriever by the name of its run file.
     retriever = paths["run"].stem
-    results: dict[str, Any] = {"benchmark": _state(keys, paths, decided), "retriever": retriever}
-    results["measured"] = measured
+    state = _state(benchmark.name, sources, paths, decided)
+    results: dict[str, Any] = {"benchmark": state, "retriever": retriever, "measured": measured}
     results |= results_of(evaluations[""], questions, measures, clusters)
     results |= _doubts(run, searched.count(False), decided)
     results |= judged_share(run, decided.judged)
     if decided.kept:
-        beside = evaluate(run, gold_of(source), measures, _covered(keys, paths, source))
+        beside = scores(run, gold_of(source), measures, _covered(settings, cutting, paths, source))
         results["source"] = summarize(beside)
         main = {name: each for name, each in beside.values.items() if name == settings.main}
         evaluations["source "] = replace(beside, values=main)
     if any(question.group for question in questions):
-        within = evaluate(settings.read(paths["within"], gold), gold, measures)
+        within = scores(settings.read(paths["within"], gold), gold, measures)
         results["within"] = results_of(within, questions, measures, clusters)
         evaluations["within "] = within
         measured["within"] = sha256_of(paths["within"])
@@ -99,7 +91,7 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     bars = {measure.name: measure for measure in measures}
     write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], retriever, clusters)
     curve = {k: parse_measure(f"recall@{k}") for k in settings.curve if k <= depth}
-    recalls = evaluate(run, gold, list(curve.values()))
+    recalls = scores(run, gold, list(curve.values()))
     write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever, clusters)
     print(table(results))
     if beyond:
@@ -107,26 +99,27 @@ def main(keys: EvaluateKeys, paths: Paths) -> None:
     print(latency(paths["timing"], measured["run"]))
 
 
-def _state(keys: EvaluateKeys, paths: Paths, decided: Decided) -> dict[str, Any]:
+def _state(
+    name: str, sources: Mapping[str, Source], paths: Paths, decided: Decided
+) -> dict[str, Any]:
     """Return the state of the benchmark, which the results belong to."""
-    sizes = source_of(keys.sources), len(decided.questions)
+    sizes = source_of(sources), len(decided.questions)
     files = paths["queries"], paths["corpus"]
-    return benchmark_state(keys.benchmark.name, *sizes, *files, decided.facts).as_dict()
+    return benchmark_state(name, *sizes, *files, decided.facts).as_dict()
 
 
 def _covered(
-    keys: EvaluateKeys, paths: Paths, questions: Sequence[Question]
+    settings: EvaluationSettings, cutting: Chunking, paths: Paths, questions: Sequence[Question]
 ) -> SpanRankings | None:
     """Return what the chunks beside the run cover of the gold spans; None without any span."""
-    ranges = build(keys.chunking, "chunking").ranges
-    gold = span_gold(questions, stream_documents(paths["corpus"]), ranges)
+    gold = span_gold(questions, stream_documents(paths["corpus"]), cutting.ranges)
     if not gold:
         return None
     chunks = chunks_beside(paths["run"])
     if chunks.is_file():
         return gold.rankings(read_chunk_run(chunks, {each.question_id for each in questions}))
     # A run from elsewhere has none.
-    run = keys.evaluate.read(paths["run"], gold_of(questions)).rankings()
+    run = settings.read(paths["run"], gold_of(questions)).rankings()
     return gold.rankings({key: whole_documents(ranking) for key, ranking in run.items()})
 
 
@@ -163,4 +156,4 @@ def _index_of(run: Path) -> dict[str, str]:
 
 
 if __name__ == "__main__":
-    exit_with("evaluate", EvaluateKeys, main)
+    exit_with("evaluate", main)

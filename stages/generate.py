@@ -1,47 +1,36 @@
 """generate: questions and the first documents of their rankings → answers with their evidence."""
 
-from dataclasses import dataclass
-
 from bears.config import build, parse
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkName, Choice
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark, Choice, WrittenIn
 from bears.files.records import read_questions, stream_documents, write_lines, write_text
 from bears.layout import replies_below
 
 
-@dataclass(frozen=True)
-class GenerateKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    benchmark: BenchmarkName
-    generator: Choice
-    written_in: dict[str, str]
-
-
-def main(keys: GenerateKeys, paths: Paths) -> None:
+def main(paths: Paths, *, benchmark: Benchmark, generator: Choice, written_in: WrittenIn) -> None:
     """Answer every question, without key or network unless the generator has ``fill: auto``."""
-    if keys.generator.name == "none":
+    if generator.name == "none":
         # DVC warns about empty files.
         write_text(paths["out"], "\n")
         return
-    if "_target_" in keys.generator:
+    if "_target_" in generator:
         questions = read_questions(paths["queries"])
         texts = {each.doc_id: each.content for each in stream_documents(paths["corpus"])}
-        generator = build(keys.generator, "generator", "bears.answers")
-        found = generator.answered(questions, texts, keys.written_in["unanswerable"])
+        built = build(generator, "generator", "bears.answers")
+        found = built.answered(questions, texts, written_in.unanswerable)
         write_lines(paths["out"], found)
         return
     # These imports take half a second, which an experiment with a retriever alone does not need.
     from bears.answers.answered import answered
-    from bears.answers.task import AnswerKeys, read_task
+    from bears.answers.settings import GeneratorSettings
+    from bears.answers.task import read_task
     from bears.files.shown import complain
     from bears.llm.workflow import Workflow
 
-    own = {"generator": keys.generator, "written_in": keys.written_in}
+    settings = parse(GeneratorSettings, generator, "generator")
     files = (paths[name] for name in ("queries", "corpus", "chunks", "within"))
-    task = read_task(parse(AnswerKeys, own, ""), *files)
-    replies = replies_below(paths["replies"], keys.benchmark.name, "answers")
+    task = read_task(*files, generator=settings, written_in=written_in)
+    replies = replies_below(paths["replies"], benchmark.name, "answers")
     rows = list(answered(task, Workflow(task, replies).replay()))
     for row in rows:
         if "given_up" in row:
@@ -50,4 +39,4 @@ def main(keys: GenerateKeys, paths: Paths) -> None:
 
 
 if __name__ == "__main__":
-    exit_with("generate", GenerateKeys, main)
+    exit_with("generate", main)

@@ -1,14 +1,12 @@
 """index: the verified corpus → the retriever's index."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
 
 from bears.config import build, checkout
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
-from bears.config.typed import Keys
 from bears.files.chunk_run import write_places
 from bears.files.digest import check_digest
 from bears.files.records import document_count, stream_documents, write_json
@@ -20,25 +18,16 @@ from bears.retrieval.index_files import PLACES, write_made_from
 from bears.types import Chunk, IndexedChunk
 
 
-@dataclass(frozen=True)
-class IndexKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    chunking: Choice
-    retriever: Choice
-
-
-def main(keys: IndexKeys, paths: Paths) -> None:
+def main(paths: Paths, *, chunking: Choice, retriever: Choice) -> None:
     """Build the index of the selected retriever."""
     check_digest(paths["corpus"], paths["verified"])
     paths["out"].mkdir(parents=True, exist_ok=True)
-    retriever = build(keys.retriever, "retriever")
-    chunking = build(keys.chunking, "chunking")
+    cutting = build(chunking, "chunking")
     # The number of chunks is known in advance only if each document is one.
-    expected = document_count(paths["corpus"]) if isinstance(chunking, NoChunking) else 0
-    counted = _Counted(chunks(stream_documents(paths["corpus"]), chunking), expected)
+    expected = document_count(paths["corpus"]) if isinstance(cutting, NoChunking) else 0
+    counted = _Counted(chunks(stream_documents(paths["corpus"]), cutting), expected)
     started = perf_counter()
-    retriever.index(counted, paths["out"], checkout() / SCRATCH)
+    build(retriever, "retriever").index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
     size = sum(file.stat().st_size for file in paths["out"].rglob("*") if file.is_file())
     density = counted.number / max(counted.documents, 1)
@@ -88,4 +77,4 @@ class _Counted:
 
 
 if __name__ == "__main__":
-    exit_with("index", IndexKeys, main)
+    exit_with("index", main)

@@ -14,7 +14,6 @@ import numpy as np
 from bears.config import build
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
-from bears.config.typed import Keys
 from bears.evaluation.timing import kept_timing, used_by_others
 from bears.files.chunk_run import chunk_run_writer, read_places
 from bears.files.digest import sha256_of
@@ -38,23 +37,15 @@ TIMED = 100
 """How many questions are searched one by one, as a user asks them, to measure the latency."""
 
 
-@dataclass(frozen=True)
-class RetrieveKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    retrieve: RetrieveSettings
-    retriever: Choice
-
-
-def main(keys: RetrieveKeys, paths: Paths) -> None:
+def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None:
     """Search every question in all documents and, if it has a group, in those of its group."""
-    settings = keys.retrieve
+    settings = retrieve
     questions = read_questions(paths["queries"])
     settings.check(questions)
     questions = _searched(questions, paths["rewritten"])
     density = check_made_from(paths["index"], paths["corpus"])
     started = perf_counter()
-    searcher = build(keys.retriever, "retriever").open(paths["index"])
+    searcher = build(retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
     index = _Index(searcher, settings, density, read_places(paths["index"] / PLACES))
@@ -64,7 +55,7 @@ def main(keys: RetrieveKeys, paths: Paths) -> None:
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
     # The system counts in steps of 10 ms, which says nothing of a shorter time than a second.
     others = max(used_by_others() - others, 0.0) / max(passed, 1.0)
-    name = keys.retriever.name
+    name = retriever.name
     cuts: list[Cut] = []
     with (
         run_writer(paths["run"], name) as run,
@@ -198,4 +189,4 @@ def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]
 
 
 if __name__ == "__main__":
-    exit_with("retrieve", RetrieveKeys, main)
+    exit_with("retrieve", main)

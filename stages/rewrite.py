@@ -1,12 +1,11 @@
 """rewrite: questions with the conversations before them → what is searched for each."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from pathlib import Path
 
 from bears.config import parse
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkName, Choice, LanguageNames
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark, Choice, WrittenIn
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
 from bears.layout import replies_below
@@ -14,36 +13,28 @@ from bears.retrieval.rewriting.turns import Turns
 from bears.types import Asked
 
 
-@dataclass(frozen=True)
-class RewriteKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    benchmark: BenchmarkName
-    rewriter: Choice
-    written_in: LanguageNames
-
-
-def main(keys: RewriteKeys, paths: Paths) -> None:
+def main(paths: Paths, *, benchmark: Benchmark, rewriter: Choice, written_in: WrittenIn) -> None:
     """Write what is searched for each question, or that nothing is."""
-    rewritten = _by_a_model if keys.rewriter.word("method") == "model" else _by_rule
-    write_rewritten(paths["out"], rewritten(keys, paths))
+    if rewriter.word("method") == "model":
+        replies = replies_below(paths["replies"], benchmark.name, "rewrites")
+        asked = _by_a_model(rewriter, written_in, paths["queries"], replies)
+    else:
+        rule = parse(Turns, rewriter, "rewriter")
+        asked = map(rule.asked, read_questions(paths["queries"]))
+    write_rewritten(paths["out"], asked)
 
 
-def _by_rule(keys: RewriteKeys, paths: Paths) -> Iterable[Asked]:
-    rule = parse(Turns, keys.rewriter, "rewriter")
-    return map(rule.asked, read_questions(paths["queries"]))
-
-
-def _by_a_model(keys: RewriteKeys, paths: Paths) -> Iterable[Asked]:
+def _by_a_model(
+    rewriter: Choice, written_in: WrittenIn, queries: Path, replies: Path
+) -> Iterable[Asked]:
     """Replay kept replies, without key or network unless the rewriter has ``fill: auto``."""
     from bears.llm.workflow import Workflow
-    from bears.retrieval.rewriting.model import RewriterSettings, RewritingKeys, read_task
+    from bears.retrieval.rewriting.model import RewriterSettings, read_task
 
-    rewriter = parse(RewriterSettings, keys.rewriter, "rewriter")
-    task = read_task(RewritingKeys(rewriter, keys.written_in), paths["queries"])
-    replies = replies_below(paths["replies"], keys.benchmark.name, "rewrites")
+    settings = parse(RewriterSettings, rewriter, "rewriter")
+    task = read_task(queries, rewriter=settings, written_in=written_in)
     return task.asked(Workflow(task, replies).replay())
 
 
 if __name__ == "__main__":
-    exit_with("rewrite", RewriteKeys, main)
+    exit_with("rewrite", main)

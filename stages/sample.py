@@ -1,49 +1,65 @@
 """sample: rows → questions and documents in their source languages."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Any
 
 from bears.config import parse
-from bears.config.ledger.entries import Ledger, SampleLedger
+from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkName, Choice, Sampling, SourceSettings
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark, Choice, Sampling, WrittenIn
+from bears.config.source import Source
+from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.rows import sources_in
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
 from bears.sampling.mixture import Mixture
-from bears.sampling.sample import count_reasons, sample
+from bears.sampling.sample import count_reasons
+from bears.sampling.sample import sample as draw
 from bears.sampling.whole import WholeSettings, sample_whole
 from bears.types import Document, Question
 
 
-@dataclass(frozen=True)
-class SampleKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    benchmark: BenchmarkName
-    language: Choice
-    ledger: SampleLedger
-    passages: Choice
-    questioner: Choice
-    sample: Sampling
-    sources: dict[str, SourceSettings]
-    written_in: dict[str, str]
-
-
-def main(keys: SampleKeys, paths: Paths) -> None:
+def main(
+    paths: Paths,
+    *,
+    benchmark: Benchmark,
+    edits: Edits,
+    language: Choice,
+    passages: Choice,
+    questioner: Choice,
+    replacements: Replacements,
+    reviews: Reviews,
+    sample: Sampling,
+    sources: dict[str, Source],
+    written_in: WrittenIn,
+) -> None:
     """Draw the benchmark from its sources, take a source as it is, or replay made questions."""
-    sampling = {"made": _make, "whole": _take}.get(keys.sample.sampler, _draw)
-    sampling(keys, paths)
+    if sample.sampler == "made":
+        keys = {
+            "edits": edits,
+            "language": language,
+            "passages": passages,
+            "questioner": questioner,
+            "replacements": replacements,
+            "reviews": reviews,
+            "sample": sample,
+            "written_in": written_in,
+        }
+        _make(keys, paths, benchmark.name, sources)
+        return
+    ledger = Ledger(replacements, edits)
+    if sample.sampler == "whole":
+        _take(parse(WholeSettings, sample, "sample"), paths, sources, ledger)
+    else:
+        _draw(parse(Mixture, sample, "sample"), paths, ledger)
 
 
-def _draw(keys: SampleKeys, paths: Paths) -> None:
-    out, ledger = paths["out"], keys.ledger
-    drawn = sample(parse(Mixture, keys.sample, "sample"), sources_in(paths["rows"]), ledger)
+def _draw(mixture: Mixture, paths: Paths, ledger: Ledger) -> None:
+    out = paths["out"]
+    drawn = draw(mixture, sources_in(paths["rows"]), ledger)
     _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
@@ -57,10 +73,12 @@ def _draw(keys: SampleKeys, paths: Paths) -> None:
         complain(f"ledger: no record {record_id} in this sample")
 
 
-def _take(keys: SampleKeys, paths: Paths) -> None:
-    out, whole = paths["out"], parse(WholeSettings, keys.sample, "sample")
-    taken = sample_whole(whole, sources_in(paths["rows"]), keys.ledger)
-    licence = keys.sources[whole.source].licence
+def _take(
+    whole: WholeSettings, paths: Paths, sources: Mapping[str, Source], ledger: Ledger
+) -> None:
+    out = paths["out"]
+    taken = sample_whole(whole, sources_in(paths["rows"]), ledger)
+    licence = sources[whole.source].licence
     _write(out, taken.questions, taken.documents(), taken.lineage(licence))
     counts = {whole.source: taken.passed_over} if taken.passed_over else {}
     notes = {
@@ -68,26 +86,24 @@ def _take(keys: SampleKeys, paths: Paths) -> None:
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    _note(out, notes, keys.ledger)
+    _note(out, notes, ledger)
     _report(len(taken.questions), taken.n_documents, counts)
 
 
-def _make(keys: SampleKeys, paths: Paths) -> None:
+def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str, Source]) -> None:
     """Replay made questions, without key or network unless the questioner has ``fill: auto``."""
     # These imports take half a second, which a benchmark with people's questions does not need.
     from bears.llm.workflow import Workflow
-    from bears.questions.bench import BenchKeys, read_bench
+    from bears.questions.bench import read_bench
     from bears.questions.made import COLUMNS, made
 
-    own = {field.name: getattr(keys, field.name) for field in fields(BenchKeys)}
-    bench = read_bench(parse(BenchKeys, own, ""), paths["rows"])
-    name, out = keys.benchmark.name, paths["out"]
+    bench, out = configured(read_bench, keys)(paths["rows"]), paths["out"]
     questions, checks = (
         replies_below(paths["replies"], name, use) for use in ("questions", "checks")
     )
     written = Workflow(bench.questions, questions).replay()
     found = made(bench, written, Workflow(bench.readings(written), checks).replay())
-    licence = keys.sources[bench.settings.source].licence
+    licence = sources[bench.settings.source].licence
     _write(out, found.questions, found.documents, found.lineage(licence))
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
     _note(out, notes, bench.ledger)
@@ -123,4 +139,4 @@ def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, in
 
 
 if __name__ == "__main__":
-    exit_with("sample", SampleKeys, main)
+    exit_with("sample", main)

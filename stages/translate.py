@@ -1,20 +1,43 @@
 """translate: sampled records and kept replies → the benchmark in its target language."""
 
 from bears.config import checkout
+from bears.config.ledger.entries import Reviews
 from bears.config.pipeline import Paths, exit_with
+from bears.config.shape import Benchmark
+from bears.config.source import Source
 from bears.files.records import write_json, write_records
+from bears.language.gates import GateSeverity
+from bears.language.profile import Language
 from bears.language.quotations import found_again
 from bears.language.tags import check_tag
 from bears.llm.workflow import Workflow
 from bears.translation.source_texts import apply
-from bears.translation.task import TranslateKeys, read_task, sidecar
+from bears.translation.task import read_task, sidecar
+from bears.translation.translator import TranslatorSettings
 
 
-def main(keys: TranslateKeys, paths: Paths) -> None:
+def main(
+    paths: Paths,
+    *,
+    benchmark: Benchmark,
+    gates: dict[str, GateSeverity],
+    language: Language,
+    reviews: Reviews,
+    sources: dict[str, Source],
+    translator: TranslatorSettings,
+) -> None:
     """Replay kept replies, without key or network unless the translator has ``fill: auto``."""
-    language = keys.benchmark.language
-    check_tag(language, "benchmark.language")
-    task = read_task(keys, paths["sampled"], checkout())
+    check_tag(benchmark.language, "benchmark.language")
+    task = read_task(
+        paths["sampled"],
+        checkout(),
+        benchmark=benchmark,
+        gates=gates,
+        language=language,
+        reviews=reviews,
+        sources=sources,
+        translator=translator,
+    )
     resolution = task.resolve(Workflow(task, paths["replies"]).replay())
     questions, documents = apply(task.source_texts, resolution, task.wanted)
     if any(question.gold_spans for question in questions):
@@ -24,8 +47,8 @@ def main(keys: TranslateKeys, paths: Paths) -> None:
     write_records(paths["out"] / "queries.json", questions)
     write_records(paths["out"] / "corpus.json", documents)
     known = sidecar(task, questions, resolution)
-    write_json(paths["out"] / "sidecar.json", {"language": language, **known})
+    write_json(paths["out"] / "sidecar.json", {"language": benchmark.language, **known})
 
 
 if __name__ == "__main__":
-    exit_with("translate", TranslateKeys, main)
+    exit_with("translate", main)

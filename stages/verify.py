@@ -1,13 +1,14 @@
 """verify: the translated benchmark against the sampled one → findings; errors stop the pipeline."""
 
 from collections import Counter
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping
+from dataclasses import asdict, replace
 from itertools import islice
 
-from bears.config.ledger.entries import BenchmarkAcceptances, TextDecisions
+from bears.config.ledger.entries import Acceptances, Judgements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Sampling, SourceSettings
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark, Sampling
+from bears.config.source import Source
 from bears.errors import FormatError, VerificationFailed
 from bears.files.digest import digest_files, sha256_of
 from bears.files.records import (
@@ -30,40 +31,36 @@ SHOWN = 20
 """How many findings of one kind are printed."""
 
 
-@dataclass(frozen=True)
-class VerifiedBenchmark(BenchmarkAcceptances):
-    """The parts of ``benchmark`` that this stage reads."""
-
-    name: str
-
-
-@dataclass(frozen=True)
-class VerifyKeys(Keys):
-    """The keys of the configuration that this stage reads."""
-
-    benchmark: VerifiedBenchmark
-    bundle_gates: dict[str, Severity]
-    gates: dict[str, GateSeverity]
-    language: Language
-    ledger: TextDecisions
-    sample: Sampling
-    sources: dict[str, SourceSettings]
-
-
-def main(keys: VerifyKeys, paths: Paths) -> None:
+def main(
+    paths: Paths,
+    *,
+    accepted: Acceptances,
+    benchmark: Benchmark,
+    bundle_gates: dict[str, Severity],
+    gates: dict[str, GateSeverity],
+    judgements: Judgements,
+    language: Language,
+    reviews: Reviews,
+    sample: Sampling,
+    sources: dict[str, Source],
+) -> None:
     """Write every finding, then fail when one of them is an error."""
     (paths["out"] / "digest.json").unlink(missing_ok=True)
-    accepted = [*keys.benchmark.accept, *reviewed(keys.ledger.reviews)]
-    benchmark = None
+    translated = None
     try:
-        benchmark = _benchmark(keys, paths)
-        findings = verify(benchmark, accepted)
+        translated = replace(
+            _translated_benchmark(paths, benchmark.language, language, sample, sources),
+            gates=gates,
+            bundle_gates=bundle_gates,
+            judgements=judgements,
+        )
+        findings = verify(translated, [*accepted, *reviewed(reviews)])
     except FormatError as error:
         findings = [Finding("format", "error", "file", str(error))]
     write_lines(paths["out"] / "findings.jsonl", (asdict(finding) for finding in findings))
-    summary = summarize(findings, benchmark)
-    sizes = {"questions": len(benchmark.questions)} if benchmark else {}
-    write_json(paths["metrics"], {"benchmark": keys.benchmark.name, **sizes, **summary})
+    summary = summarize(findings, translated)
+    sizes = {"questions": len(translated.questions)} if translated else {}
+    write_json(paths["metrics"], {"benchmark": benchmark.name, **sizes, **summary})
     _print(findings)
     if 0 < summary.get("terms", 0) < LEAST_TERMS:
         print(f"term_consistency: {summary['terms']} terms, fewer than {LEAST_TERMS}: no figure")
@@ -89,7 +86,13 @@ def _print(findings: list[Finding]) -> None:
             show(f"{severity}: {check}: … and {number - SHOWN} more")
 
 
-def _benchmark(keys: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
+def _translated_benchmark(
+    paths: Paths,
+    written_in: str,
+    target: Language,
+    sample: Sampling,
+    sources: Mapping[str, Source],
+) -> TranslatedBenchmark:
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     documents = _translated(paths, raw_documents)
@@ -98,23 +101,19 @@ def _benchmark(keys: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
         *(question.source_dataset for question in raw_questions),
         *(document.original_source for document in raw_documents),
     }
-    target, written_in = keys.language, keys.benchmark.language
     return TranslatedBenchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
         documents=documents,
-        shares=keys.sample.quotas,
-        size=keys.sample.documents,
-        languages=languages_of(keys.sources, names, written_in, target.name),
+        shares=sample.quotas,
+        size=sample.documents,
+        languages=languages_of(sources, names, written_in, target.name),
         target=target,
         written_in=written_in,
         unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
-        gates=keys.gates,
-        bundle_gates=keys.bundle_gates,
         terms=sidecar["terms"],
         doubts=sidecar["doubts"],
-        judgements=keys.ledger.judgements,
     )
 
 
@@ -130,4 +129,4 @@ def _translated(paths: Paths, raw: list[Document]) -> list[Document]:
 
 
 if __name__ == "__main__":
-    exit_with("verify", VerifyKeys, main)
+    exit_with("verify", main)

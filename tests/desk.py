@@ -20,13 +20,12 @@ from typing import Any
 import pytest
 
 from bears.cli import main
-from bears.config.pipeline import Paths, run
+from bears.config.pipeline import run
 from bears.files.journal import Journal
 from bears.files.records import read_documents, read_questions
 from bears.types import Document, Question
 from stages import download, sample, translate, verify
 from tests.provider_server import ROOT, ProviderServer
-from tests.workspace import keys_read
 
 SAMPLED = Path("data/mini/sampled")
 MEMORY = Path("data/memory/mini.jsonl")
@@ -40,7 +39,7 @@ SMALL, ASKED = (
     ),
     44 + 8 + 8,
 )
-Stage = Callable[[Any, Paths], None]
+Stage = Callable[..., None]
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class Desk:
     def stage(self, name: str, stage: Stage, *overrides: str, code: int = 0) -> str:
         """Run a stage of the pipeline in this process."""
         words = [*self.overrides, *overrides]
-        return self._told(lambda: run(name, keys_read(stage), stage, words), code)
+        return self._told(lambda: run(name, stage, words), code)
 
     def _command(self, command: str, words: Sequence[str]) -> list[str]:
         """Return the command: options, then the desk's overrides, then those of this call."""

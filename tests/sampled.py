@@ -12,6 +12,7 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger
+from bears.config.source import Source
 from bears.files.rows import SourceRecords
 from bears.layout import LOCAL
 from bears.sampling.mixture import Mixture, Quota
@@ -23,7 +24,7 @@ from bears.sources.parts import Lines, Parts, Reader, numbered
 from bears.sources.passage_rows import multi_hop
 from bears.sources.records import RowRecords, numbered_records
 from bears.sources.rows import Numbered
-from bears.sources.source import Source, reader_of
+from bears.sources.source import reader_of
 from bears.types import Document, Passage, SourceQuestion
 from tests.workspace import ROOT
 

@@ -8,13 +8,10 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import get_type_hints
-
-from bears.config.typed import Keys
 
 ROOT = Path(__file__).resolve().parents[1]
 STAGES = ["config", "download", "sample", "translate", "verify", "audit", "index"]
@@ -90,12 +87,6 @@ def environment_for(python: str) -> dict[str, str]:
     inherited = {name: value for name, value in os.environ.items() if name != "DVC_ROOT"}
     path = os.pathsep.join([str(Path(python).parent), inherited.get("PATH", os.defpath)])
     return {**inherited, **SETTINGS, "PATH": path}
-
-
-def keys_read(stage: Callable[..., None]) -> type[Keys]:
-    """Return the settings class that the program of a stage takes."""
-    settings: type[Keys] = next(iter(get_type_hints(stage).values()))
-    return settings
 
 
 def ran(output: str) -> list[str]:

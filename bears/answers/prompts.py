@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
+from bears.config.shape import WrittenIn
 from bears.llm.kept import key_of
 from bears.llm.prompt import broken, check_names
 from bears.types import Closed, Turn
@@ -30,17 +31,6 @@ class AnswerPrompt(Closed):
         known = {"title", "native_name", "variant", "unanswerable"}
         check_names(f"prompt {self.name}, documents", self.documents, {*known, "mark"})
         check_names(f"prompt {self.name}, no_documents", self.no_documents, known)
-
-
-@dataclass(frozen=True)
-class WrittenIn(Closed):
-    """The language of the questions; see `bears.config.written_in`."""
-
-    name: str
-    title: str
-    native_name: str
-    variant: str
-    unanswerable: str
 
 
 def messages(

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bears.answers.citations import cited
-from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
+from bears.answers.prompts import AnswerPrompt, mark_of, messages
 from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
 from bears.answers.shown import Shown, show, texts_to_show
-from bears.config.typed import Keys
+from bears.config.shape import WrittenIn
 from bears.files.records import read_questions
 from bears.files.shown import blank
 from bears.llm.flat import FlatUse
@@ -102,16 +102,14 @@ class AnswerTask(FlatUse[AnswerRequest]):
         return CheckedReply(text, [], [wrong] if found.unknown else [])
 
 
-@dataclass(frozen=True)
-class AnswerKeys(Keys):
-    """The keys of the configuration that answering reads."""
-
-    generator: GeneratorSettings
-    written_in: WrittenIn
-
-
 def read_task(
-    keys: AnswerKeys, queries: Path, corpus: Path, chunks: Path, within: Path
+    queries: Path,
+    corpus: Path,
+    chunks: Path,
+    within: Path,
+    *,
+    generator: GeneratorSettings,
+    written_in: WrittenIn,
 ) -> AnswerTask:
     """Read the questions, and the chunks or documents to show for them.
 
@@ -123,8 +121,7 @@ def read_task(
     Raises:
         ConfigurationError, FormatError: the configuration or a file is wrong.
     """
-    settings = keys.generator
     questions = read_questions(queries)
-    found = texts_to_show(questions, corpus, within if settings.within else chunks, settings)
-    shown = {key: show(texts, settings.tokens) for key, texts in found.items()}
-    return AnswerTask(settings, keys.written_in, questions, shown)
+    found = texts_to_show(questions, corpus, within if generator.within else chunks, generator)
+    shown = {key: show(texts, generator.tokens) for key, texts in found.items()}
+    return AnswerTask(generator, written_in, questions, shown)

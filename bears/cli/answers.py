@@ -136,7 +136,7 @@ def judge_file(
     language, judges = language_of(records.folder, language), judges_named(judge, set_)
     rows = read_unjudged(records_in(records.folder, file), language)
     cases = [row.case for row in rows]
-    rulings = verdicts_of(judges, cases, language, records.settings.benchmark.name, yes)
+    rulings = verdicts_of(judges, cases, language, records.benchmark.name, yes)
     rows = with_rulings(rows, rulings)
     results, state = judged_results(rows, rulings), records.state
     if questions:

@@ -8,9 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
 from bears.cli.selection import composed, records_of, selected
+from bears.config import parse
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
 from bears.evaluation.comparison.table import shown
+from bears.evaluation.settings import EvaluationSettings
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain, one_line
 from bears.layout import COMPARISON
@@ -168,7 +170,9 @@ def _other_code(systems: Sequence[System]) -> list[str]:
 def main_of(systems: Sequence[System]) -> str:
     """Return the measure that orders the benchmark, according to its configuration."""
     name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
-    return selected(composed(name)).evaluate.main if name else MAIN
+    if not name:
+        return MAIN
+    return parse(EvaluationSettings, composed(name)["evaluate"], "evaluate").main
 
 
 def _json(results: Sequence[dict[str, Any]]) -> str:

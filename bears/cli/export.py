@@ -22,7 +22,7 @@ def export(folder: Path, overrides: Sequence[str] = (), *, benchmark: str = "") 
     if folder.exists():
         raise FormatError(f"{folder} exists already; name a new folder, or remove it first")
     finished = read_finished(composed(benchmark, overrides))
-    records, selected = finished.files.translated, finished.settings.benchmark.language
+    records, selected = finished.files.translated, finished.benchmark.language
     if (language := language_of(records)) != selected:
         raise ConfigurationError(
             f"{records} is in {language}, but the configuration says {selected!r}; select in "

@@ -73,7 +73,7 @@ def pool(
     chunks = {chunk.name: chunk for chunk in texts}
     cut = ChunksOfDocuments(documents.values(), texts)
     judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.source)}
-    for decision in cut.decisions(records.settings.ledger.judgements):
+    for decision in cut.decisions(records.judgements):
         if decision.question_id in judged:
             judged[decision.question_id].add(decision.doc_id)
     unknown = {i: ids for i, ids in judged.items() if not questions[i].judged}
@@ -161,7 +161,7 @@ def _runs(
     Raises:
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
-    name = records.settings.benchmark.name
+    name = records.benchmark.name
     here = ran_on(records, all_commits=True, older=True)
     if not words and not here:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")

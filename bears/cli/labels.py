@@ -20,7 +20,7 @@ from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
 from bears.cli.selection import composed, language_of, records_of, selected
 from bears.config import parse, read_ledger
-from bears.config.ledger.entries import LabelDraw, Labels
+from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.anytime import CONVINCING, drawn, evidence
@@ -122,7 +122,7 @@ def next_(
     pair = _pair(a, b)
     path = _ledger(benchmark)
     with open_ledger(path) as ledger:
-        draws = pair.draws(ledger.labels)
+        draws = pair.draws(ledger.decisions.labels)
         _check_imported(out, draws)
         place = {question: at for at, question in enumerate(pair.questions)}
         leads = [lead_of(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
@@ -183,7 +183,7 @@ def import_labels(
         raise FormatError(f"{file}: no column {missing[0]}; give a table that `labels next` wrote")
     labelled: list[dict[str, Any]] = []
     with open_ledger(path) as ledger:
-        known = {str(draw.draw): draw for draw in pair.draws(ledger.labels)}
+        known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
         for line, row in rows:
             words = [row[name].strip().lower() for name in ("label_1", "label_2")]
             if not any(words):
@@ -240,7 +240,7 @@ def decide(
         raise FormatError(f"--within is {within}; expected a number between 0 and 1")
     pair = _pair(a, b)
     path = _ledger(benchmark)
-    draws = pair.draws(parse(Labels, read_ledger(path), str(path)).labels)
+    draws = pair.draws(parse(Ledger, read_ledger(path), str(path)).labels)
     labelled = list(takewhile(lambda draw: draw.labels, draws))
     if later := sum(bool(draw.labels) for draw in draws[len(labelled) :]):
         complain(

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +15,9 @@ from bears.cli.answers import add_row
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.spending import print_plan, spending
 from bears.cli.uses import generated_answers
-from bears.config import Config, checkout
-from bears.config.typed import Keys, select
+from bears.config import Config, checkout, parse
+from bears.config.source import source_of
+from bears.config.typed import configured
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.benchmark_state import BenchmarkState, heading
 from bears.files.digest import digest_of, sha256_of
@@ -25,14 +25,7 @@ from bears.files.records import read_questions, write_json
 from bears.files.spreadsheet import write_csv
 from bears.llm.kept import Kept, extend
 from bears.llm.models import models_of
-from bears.results.records import Records, RecordsKeys
-
-
-@dataclass(frozen=True)
-class RagasKeys(Keys):
-    """The keys of the configuration that ``bears ragas`` reads."""
-
-    ragas: RagasSettings
+from bears.results.records import Records
 
 
 def score(
@@ -77,7 +70,7 @@ def score(
             f"--system {system}: the questions of {file} are not all those of "
             f"{selected(config).benchmark.name}, each once; leave --system out"
         )
-    settings = select(RagasKeys, config).ragas
+    settings = parse(RagasSettings, config["ragas"], "ragas")
     kept = Kept(NAME, files_of(config).replies(NAME), checkout())
     found = evaluate(rows, settings, kept)
     if plan or fill:
@@ -132,7 +125,8 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
         return None
     own = [question.question.strip() for question in read_questions(files.queries)]
     asked = Counter(row.question.strip() for row in rows)
-    records = Records(files.translated, select(RecordsKeys, config))
+    origin = source_of(selected(config).sources)
+    records = configured(Records, config)(files.translated, origin)
     return records.state if asked <= Counter(own) else None
 
 

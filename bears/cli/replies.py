@@ -7,10 +7,11 @@ from pathlib import Path
 from bears.cli import spending
 from bears.cli.selection import composed, files_of, selected
 from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
+from bears.config import parse
 from bears.config.ledger.update import open_ledger
-from bears.config.typed import select
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
+from bears.language.profile import Language
 from bears.layout import ledger_of
 from bears.llm.kept import extend
 from bears.llm.use import missing_message
@@ -25,8 +26,7 @@ from bears.translation.review import (
     write_review,
 )
 from bears.translation.source_texts import Place
-from bears.translation.task import TranslateKeys
-from bears.translation.translator import NAME
+from bears.translation.translator import NAME, TranslatorSettings
 
 MADE = ("question", "gold_answer")
 """The texts of a made question that a person may decide on."""
@@ -42,9 +42,10 @@ def import_set(benchmark: str, folder: Path, overrides: Sequence[str] = ()) -> N
         folder: holds queries_raw.json, corpus_raw.json, queries.json and corpus.json
     """
     config = composed(benchmark, overrides)
-    keys = select(TranslateKeys, config)
-    languages = {name: source.language for name, source in keys.sources.items()}
-    entries = import_published(folder, languages, keys.translator.translator(keys.language))
+    languages = {name: source.language for name, source in selected(config).sources.items()}
+    translator = parse(TranslatorSettings, config["translator"], "translator")
+    language = parse(Language, config["language"], "language")
+    entries = import_published(folder, languages, translator.translator(language))
     path = files_of(config).replies()
     total, new = extend(path, NAME, entries)
     print(f"{path}: {total} entries, {new} of them new")

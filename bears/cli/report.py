@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-from bears.cli.selection import composed, records_of
-from bears.config.typed import select
+from bears.cli.selection import composed, records_of, selected
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.measure import our_name
 from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer
-from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
@@ -37,20 +35,21 @@ def write_report(
     """
     if not 1 <= top <= 100:
         raise ConfigurationError(f"--top is {top}; expected a whole number from 1 to 100")
-    keys = select(ReportKeys, composed(benchmark))
-    name = keys.benchmark.name
+    chosen = selected(composed(benchmark))
+    name = chosen.benchmark.name
     records = records_of(name)
     systems = ran_on(records, all_commits)
     if not systems:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")
     columns = list(map(str, systems[0].values.columns))
-    main = our_name(measure) or records.settings.evaluate.main
+    main = our_name(measure) or records.evaluate.main
     if not measure and columns and main not in columns:
         main = columns[0]
     order = [question.question_id for question in records.questions]
     described = [system.only(order) for system in systems]
     files, notes = BenchmarkFiles(name), label_notes(described)
-    text = report(keys, files, records.questions, described, main, top, prefer, notes)
+    about = chosen.benchmark, chosen.sources, files, records.questions
+    text = report(*about, described, main, top, prefer, notes)
     write_text(out, text)
     what = f"{len(systems)} systems" if len(systems) > 1 else "1 system"
     print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")

@@ -1,14 +1,13 @@
 """The configuration and the records that a command works on."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from bears.config import Config, compose, parse, read_mapping, read_selection
-from bears.config.ledger.entries import LedgerPart
-from bears.config.shape import BenchmarkName, Configuration
-from bears.config.typed import Keys, select
+from bears.config.shape import Benchmark, Configuration
+from bears.config.source import Source, source_of
+from bears.config.typed import configured
 from bears.errors import AttestationFailed, ConfigurationError
 from bears.files.digest import sha256_of
 from bears.files.intake.json_text import json_value
@@ -18,17 +17,10 @@ from bears.files.shown import complain
 from bears.language.tags import check_tag
 from bears.layout import CONF, CONFIG, PARAMS, BenchmarkFiles
 from bears.publishing.attestation import ATTESTATION, Attestation
-from bears.results.records import EXPORTED, Records, RecordsKeys
+from bears.results.records import EXPORTED, Records
 
 SCORED_AGAINST = (EXPORTED, "queries.json", "corpus.json", "lineage.jsonl", "sidecar.json")
 """The files of an export that decide a score."""
-
-
-@dataclass(frozen=True)
-class NamedBenchmark(Keys):
-    """The key of the configuration that names the files of a benchmark."""
-
-    benchmark: BenchmarkName
 
 
 def composed(benchmark: str = "", overrides: Sequence[str] = ()) -> Config:
@@ -42,19 +34,17 @@ def composed(benchmark: str = "", overrides: Sequence[str] = ()) -> Config:
     selection = read_selection(PARAMS)
     if benchmark and benchmark != selection.get("benchmark"):
         selection |= {"benchmark": benchmark, "overrides": []}
-    config = compose(CONF, selection, overrides)
-    select(LedgerPart, config)
-    return config
+    return compose(CONF, selection, overrides)
 
 
 def selected(config: Config) -> Configuration:
     """Return the parts that every configuration has, typed."""
-    return select(Configuration, config)
+    return parse(Configuration, config, "")
 
 
 def files_of(config: Config) -> BenchmarkFiles:
     """Return the files of the selected benchmark."""
-    return BenchmarkFiles(select(NamedBenchmark, config).benchmark.name)
+    return BenchmarkFiles(parse(Benchmark, config["benchmark"], "benchmark").name)
 
 
 def made(config: Config, stage: str, *files: Path) -> Sequence[Path]:
@@ -91,21 +81,22 @@ def records_of(benchmark: str, folder: Path | None = None, unattested: bool = Fa
         FormatError: a file is not what its manifest says.
     """
     exported = folder and _exported(folder)
-    if exported:
-        settings, name = exported, exported.benchmark.name
-        if benchmark not in ("", name):
+    if folder and exported:
+        records = exported
+        if benchmark not in ("", name := records.benchmark.name):
             raise ConfigurationError(f"{folder} is an export of {name}, not of {benchmark}")
     elif benchmark:
-        settings = select(RecordsKeys, composed(benchmark))
+        config = composed(benchmark)
+        translated = files_of(config).translated
         # The records are of the sources that ran last, which params.yaml may not select any more.
         ran = read_mapping(CONFIG)
-        if ran and select(NamedBenchmark, ran).benchmark.name == benchmark:
-            settings = replace(settings, sources=select(RecordsKeys, ran).sources)
+        last = ran if ran and files_of(ran).translated == translated else config
+        origin = source_of(parse(dict[str, Source], last["sources"], "sources"))
+        if folder not in (None, translated):
+            origin = folder.resolve().name
+        records = configured(Records, config)(folder or translated, origin)
     else:
         raise ConfigurationError("--benchmark NAME is needed, or --folder with an export")
-    translated = BenchmarkFiles(settings.benchmark.name).translated
-    own = bool(exported) or folder in (None, translated)
-    records = Records(folder or translated, settings, own)
     for path in (records.queries, records.corpus):
         if not path.is_file():
             raise ConfigurationError(
@@ -135,10 +126,20 @@ def unattested_part(folder: Path) -> str:
     return ""
 
 
-def _exported(folder: Path) -> RecordsKeys | None:
-    """Return the configuration in an export; None for another folder."""
+def _exported(folder: Path) -> Records | None:
+    """Return the records of an export; None for another folder."""
     path = folder / EXPORTED
-    return parse(RecordsKeys, json_value(path), str(path)) if path.is_file() else None
+    if not path.is_file():
+        return None
+    found = parse(dict[str, Any], json_value(path), str(path))
+    # It says of a source what its state depends on, and no more.
+    rest = {"language": "", "licence": ""}
+    given = parse(dict[str, dict[str, Any]], found.get("sources"), f"{path}: sources")
+    sources = {name: {**rest, **source} for name, source in given.items()}
+    origin = source_of(parse(dict[str, Source], sources, f"{path}: sources"))
+    ledger = parse(dict[str, list[Any]], found.get("ledger", {}), f"{path}: ledger")
+    keys = {**found, "judgements": ledger.get("judgements", [])}
+    return configured(Records, keys, str(path))(folder, origin)
 
 
 def language_of(folder: Path, named: str = "") -> str:

@@ -8,6 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bears.config import checkout, conf_text, parse
+from bears.config.source import Part, Source
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
@@ -18,7 +19,7 @@ from bears.sources.convert import convert
 from bears.sources.hub import found_on_hub
 from bears.sources.inspection import Look, inspect
 from bears.sources.shapes import SHAPES
-from bears.sources.source import Part, Source, reader_of
+from bears.sources.source import checked, reader_of
 
 
 def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
@@ -53,7 +54,7 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
         project: the folder that its path is relative to.
     """
     usual = {"language": "en", "licence": "NOASSERTION", "shape": shapes[-1]}
-    source = parse(Source, {**usual, **given}, "the settings")
+    source = checked(parse(Source, {**usual, **given}, "the settings"))
     return inspect(source, shapes, given, project.resolve(), project.resolve() / LOCAL)
 
 
@@ -119,7 +120,7 @@ def pin(file: Path) -> dict[str, Any]:
         BearsError: the file does not describe a source, or the source cannot be read.
     """
     text = read_text(file)
-    source = parse(Source, yaml_value(text, str(file)), str(file))
+    source = checked(parse(Source, yaml_value(text, str(file)), str(file)))
     kept = checkout() / LOCAL
     if source.hub and source.shape and not source.path:
         source = found_on_hub(source, kept)

@@ -56,8 +56,8 @@ def score_files(
         no_board: leave the leaderboard alone
     """
     records = records_of(benchmark, folder, unattested)
-    records.settings.retrieve.check(records.questions)
-    names = records.settings.evaluate.measures
+    records.retrieve.check(records.questions)
+    names = records.evaluate.measures
     if measures:
         names = [parse_measure(word.strip()).name for word in measures.split(",")]
     changed = unattested_part(records.folder) if folder else ""

@@ -11,7 +11,8 @@ from tabulate import tabulate
 
 from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
-from bears.config.shape import source_of
+from bears.config.source import source_of
+from bears.config.typed import configured
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.comparison.pairs import pairs_of
 from bears.evaluation.comparison.result import plain
@@ -132,7 +133,7 @@ def values_by_side(
     original: TextSide,
     translated: TextSide,
     languages: Mapping[str, str],
-    configured: Callable[[str], Config],
+    composed_for: Callable[[str], Config],
 ) -> pd.DataFrame:
     """Return the score of each translated question with gold on both `SIDES`, and its cluster.
 
@@ -140,7 +141,7 @@ def values_by_side(
 
     Args:
         languages: source to the language of its original texts, for translated sources only.
-        configured: return the configuration for texts of a language; for "", of the translated
+        composed_for: return the configuration for texts of a language; for "", of the translated
             texts.
 
     Raises:
@@ -154,7 +155,7 @@ def values_by_side(
         columns: dict[Any, pd.Series[Any]] = {}
         for name, texts, tag in zip(SIDES, (translated, original), ("", language), strict=True):
             side = texts.of(sources)
-            run = Index(side.documents, configured(tag)).run(side.questions)
+            run = configured(Index, composed_for(tag))(side.documents).run(side.questions)
             evaluation = evaluate(run, gold_of(side.questions), [parse_measure(MEASURE)])
             values, kinds = frames_of(evaluation, side.questions, side.lineage)
             columns |= {**kinds, name: values[MEASURE]}

@@ -8,12 +8,12 @@ from bears.answers.answered import answered
 from bears.answers.judging.bench import judges_of, tasks_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.model import VerdictTask
-from bears.answers.task import AnswerKeys, AnswerTask, read_task
+from bears.answers.task import AnswerTask, read_task
 from bears.cli.selection import files_of, made, selected
-from bears.config import Config, checkout
-from bears.config.ledger.entries import LedgerPart
+from bears.config import Config, checkout, parse
+from bears.config.ledger.entries import Ledger
 from bears.config.shape import Choice
-from bears.config.typed import select
+from bears.config.typed import configured, pick
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
 from bears.files.records import (
@@ -25,14 +25,14 @@ from bears.files.shown import complain
 from bears.llm.kept import KeptReplies
 from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
-from bears.questions.bench import Bench, BenchKeys, read_bench
+from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of
 from bears.questions.readings import CheckTask
 from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
-from bears.retrieval.rewriting.model import RewriteTask, RewritingKeys
+from bears.retrieval.rewriting.model import RewriteTask
 from bears.retrieval.rewriting.model import read_task as read_rewriting
-from bears.translation.task import TranslateKeys, TranslationTask
+from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 
 
@@ -40,14 +40,15 @@ def _translation(config: Config) -> TranslationTask:
     sampled = files_of(config).sampled
     made(config, "sample", sampled / "queries_raw.json")
     _check_sampled(sampled, config)
-    return read_translation(select(TranslateKeys, config), sampled, checkout())
+    return configured(read_translation, config)(sampled, checkout())
 
 
 def _check_sampled(sampled: Path, config: Config) -> None:
     """Raise ConfigurationError if the ledger was changed after the sample was drawn."""
     check(sampled / "notes.json")
     followed = read_json(sampled / "notes.json").get("ledger", [])
-    now = select(LedgerPart, config).ledger.changes()
+    parts = pick(config, ("replacements", "edits"), "the configuration")
+    now = parse(Ledger, parts, "").changes()
     for entry in [*followed, *now]:
         if (entry in followed) != (entry in now):
             field = entry[1] if len(entry) > 1 else "question"
@@ -62,14 +63,14 @@ TRANSLATION = (_translation, "")
 
 def _rewrites(config: Config) -> RewriteTask:
     (queries,) = made(config, "translate", files_of(config).queries)
-    return read_rewriting(select(RewritingKeys, config), queries)
+    return configured(read_rewriting, config)(queries)
 
 
 def _answers(config: Config) -> AnswerTask:
     files, retriever = files_of(config), selected(config).retriever.name
     runs = files.chunks(retriever), files.within(retriever)
     paths = made(config, "retrieve", files.queries, files.corpus, *runs)
-    return read_task(select(AnswerKeys, config), *paths)
+    return configured(read_task, config)(*paths)
 
 
 ANSWERS = (_answers, "answers")
@@ -132,7 +133,7 @@ def _bench(config: Config) -> Bench:
                 f"sources.{key}.path is {now or 'empty'}, but {rows} was read from "
                 f"{then or 'the hub or a mirror'}; choose it for `dvc repro download` too"
             )
-    return read_bench(select(BenchKeys, config), rows)
+    return configured(read_bench, config)(rows)
 
 
 def _questions(config: Config) -> QuestionTask | None:

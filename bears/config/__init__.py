@@ -4,6 +4,7 @@ import filecmp
 import os
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -11,9 +12,10 @@ from typing import Any
 
 import yaml
 
+from bears.config.ledger.entries import Acceptances, Ledger
 from bears.config.packaged import conf_folders, require_project
 from bears.config.secrets import refuse_secrets, without_secret
-from bears.config.shape import Choice, Configuration
+from bears.config.shape import Benchmark, Choice, Configuration
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError
 from bears.files.addresses import without_passwords
@@ -161,7 +163,10 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
 
     Returns:
         Plain dicts, lists and scalars. References to other settings (``${a.b}``) are resolved, but
-        ``ledger`` stays as it was written. ``written_in`` describes the benchmark's language.
+        not in the parts of the ledger. What a few stages read of a file is a key of its own, so
+        that a change of it makes no others run: ``accepted`` and ``publication`` of the
+        benchmark's, and each part of the ledger. ``written_in`` describes the benchmark's
+        language, and ``translated_into`` is the selected one.
 
     Raises:
         ConfigurationError: a choice does not exist (the message lists those that do), an
@@ -207,15 +212,21 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         raise _refusal(error, selection) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
-    config = {str(key): value for key, value in resolved.items()}
-    known = parse(Configuration, config, "")
-    ledger = read_ledger(conf / "ledger" / f"{known.benchmark.name}.yaml")
+    benchmark = parse(Benchmark, resolved["benchmark"], "benchmark")
+    rest = {k: v for k, v in resolved["benchmark"].items() if k not in ("name", "language")}
+    accepted = rest.pop("accept", None)
+    parse(Acceptances, accepted, "benchmark.accept")
+    ledger = read_ledger(conf / "ledger" / f"{benchmark.name}.yaml")
+    parse(Ledger, ledger, "ledger")
     # No stage reads them, and DVC parses the configuration a dozen times in every run.
     del ledger["labels"]
+    config = {str(key): value for key, value in resolved.items()}
+    config |= {"benchmark": asdict(benchmark), "publication": rest, "accepted": accepted, **ledger}
+    known = parse(Configuration, config, "")
     return {
         **config,
-        "ledger": ledger,
-        "written_in": _written_in(conf, known.benchmark.language, known.language),
+        "written_in": _written_in(conf, benchmark.language, known.language),
+        "translated_into": known.language.name,
     }
 
 

@@ -1,8 +1,8 @@
 """Run a stage program: find its paths and settings, guard its files, report how it ended.
 
-A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml. Its settings class
-declares the keys of the configuration that dvc.yaml lists under its ``params``, and the language
-if that file is among its ``deps``.
+A stage's paths are the ``--name path`` pairs of its ``cmd`` in dvc.yaml. The other parameters of
+its ``main`` are the keys of the configuration that dvc.yaml lists under its ``params``, and the
+language if that file is among its ``deps``.
 """
 
 import argparse
@@ -17,48 +17,43 @@ from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.edge import ended
 from bears.config.guard import StageFiles, guarded
 from bears.config.packaged import STAGES, pipeline, require_project
-from bears.config.shape import BenchmarkSettings, Choice, Configuration, Pipeline, Stage
-from bears.config.typed import K, keys_of, pick, select
+from bears.config.shape import Benchmark, Choice, Configuration, Pipeline, Stage
+from bears.config.typed import configured, keys_of, pick
 from bears.errors import ConfigurationError
 from bears.files.intake.yaml_text import yaml_value
 from bears.layout import CONF, CONFIG, LANGUAGE, PARAMS, PIPELINE
 
 GROUPS = tuple(
-    k for k, kind in get_type_hints(Configuration).items() if kind in (BenchmarkSettings, Choice)
+    k for k, kind in get_type_hints(Configuration).items() if kind in (Benchmark, Choice)
 )
 UPDATED = "replies"
 """The option of an input that a stage may write to: with ``fill: auto``, it publishes replies."""
 Paths = Mapping[str, Path]
 
 
-def run(
-    stage: str, settings: type[K], main: Callable[[K, Paths], None], argv: Sequence[str]
-) -> int:
+def run(stage: str, main: Callable[..., None], argv: Sequence[str]) -> int:
     """Run one stage and return its exit status, as `ended` does.
 
     Args:
         stage: its name in dvc.yaml.
-        settings: the class that declares the keys it reads.
-        main: takes the settings and the paths.
+        main: takes the paths and, by name, the keys of the configuration that it reads.
         argv: Hydra overrides (``sample.seed=7``) and paths (``--out DIR``) for runs by hand; the
             other paths come from dvc.yaml.
     """
-    return ended(stage, lambda: _run(stage, settings, main, argv))
+    return ended(stage, lambda: _run(stage, main, argv))
 
 
-def exit_with(stage: str, settings: type[K], main: Callable[[K, Paths], None]) -> NoReturn:
+def exit_with(stage: str, main: Callable[..., None]) -> NoReturn:
     """Run a stage as a program; arguments as for `run`."""
-    sys.exit(run(stage, settings, main, sys.argv[1:]))
+    sys.exit(run(stage, main, sys.argv[1:]))
 
 
-def _run(
-    stage: str, settings: type[K], main: Callable[[K, Paths], None], argv: Sequence[str]
-) -> None:
+def _run(stage: str, main: Callable[..., None], argv: Sequence[str]) -> None:
     stages = definitions()
     parser = argparse.ArgumentParser(
         prog=f"python -m stages.{stage}",
         description=main.__doc__,
-        epilog=f"Reads from the configuration: {', '.join(keys_of(settings))}",
+        epilog=f"Reads from the configuration: {', '.join(sorted(keys_of(main)))}",
         allow_abbrev=False,
     )
     for name, path in _paths(stages[stage]).items():
@@ -74,7 +69,7 @@ def _run(
     _check_inputs(stage, stages[stage]["deps"], known, paths)
     files = _files(stages, stage, known, paths)
     with guarded(stage, files):
-        main(select(settings, config, str(CONFIG)), paths)
+        configured(main, config, str(CONFIG))(paths)
 
 
 def load_config(overrides: Sequence[str] = ()) -> Config:

@@ -1,8 +1,6 @@
 """The shape of every configuration and pipeline, whatever was selected and added."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import PurePath
 from typing import Annotated, Any, ClassVar, NotRequired
 
 from pydantic import GetCoreSchemaHandler, StringConstraints
@@ -10,7 +8,8 @@ from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 from typing_extensions import TypedDict
 
-from bears.config.typed import Keys
+from bears.config.source import Source
+from bears.types import Closed
 
 Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
 """A file's name: paths are made of it."""
@@ -81,84 +80,22 @@ class Sampling(Unparsed):
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkName(Keys):
-    """The name of the benchmark."""
-
-    name: Name
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkLanguage(Keys):
-    """The language of the benchmark's texts."""
-
-    language: str
-
-
-@dataclass(frozen=True, slots=True)
-class BenchmarkIdentity(BenchmarkName):
+class Benchmark:
     """The name of the benchmark and the language of its texts."""
 
+    name: Name
     language: str
 
 
 @dataclass(frozen=True, slots=True)
-class BenchmarkSettings(BenchmarkIdentity):
-    """The whole of ``benchmark``: conf/benchmark/<name>.yaml."""
-
-    accept: list[Part]
-    date_published: str
-    cite_as: str
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageName(Keys):
-    """The tag of a language."""
+class WrittenIn(Closed):
+    """What prompts say about the language of the benchmark's texts."""
 
     name: str
-
-
-@dataclass(frozen=True, slots=True)
-class LanguageNames(LanguageName):
-    """The tag of a language, and its names in English and in the language."""
-
     title: str
     native_name: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceOrigin:
-    """The settings of a source that identify its set of questions."""
-
-    name: str = ""
-    path: str = ""
-    split: str = ""
-
-
-def source_of(sources: Mapping[str, SourceOrigin]) -> str:
-    """Return what a benchmark of a single source reads: the folder or source, and the split.
-
-    The name of a benchmark with several sources says it all: return nothing.
-    """
-    if len(sources) != 1:
-        return ""
-    (source,) = sources.values()
-    return ", ".join(filter(None, (PurePath(source.path).name or source.name, source.split)))
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SourceSettings(SourceOrigin):
-    """The settings of a source that later stages read; `bears.sources` knows the rest."""
-
-    language: str
-    licence: str
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluateSettings:
-    """The measures of a run, and the one that orders systems; exports leave it out."""
-
-    measures: list[str]
-    main: str = "ndcg@10"
+    variant: str
+    unanswerable: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +107,10 @@ class HeadlineSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Configuration(Keys):
-    """The keys that `compose` gives, besides ``ledger`` and ``written_in``."""
+class Configuration:
+    """The keys that conf/ gives to every configuration, without those of single rooms."""
 
-    benchmark: BenchmarkSettings
+    benchmark: Benchmark
     retriever: Choice
     vector_store: Choice
     chunking: Choice
@@ -187,10 +124,10 @@ class Configuration(Keys):
     mirror: str | None
     passages: Part
     retrieve: Part
-    evaluate: EvaluateSettings
+    evaluate: Part
     headline: HeadlineSettings
     sample: Sampling
-    sources: dict[Name, SourceSettings]
+    sources: dict[Name, Source]
     gates: dict[str, str]
     bundle_gates: dict[str, str]
 

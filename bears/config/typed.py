@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import fields
+from functools import partial
 from importlib import import_module
 from inspect import Parameter, signature
 from pathlib import Path
@@ -23,60 +23,46 @@ RETRIEVAL = "bears.retrieval"
 T = TypeVar("T")
 
 
-class Keys:
-    """Marks a frozen dataclass whose fields are keys of the composed configuration.
+def keys_of(function: Callable[..., Any]) -> dict[str, Any]:
+    """Return the keys of the configuration that a function reads, with their types.
 
-    A field of such a type holds keys one level down: a field ``benchmark`` of a type with the
-    field ``name`` stands for ``benchmark.name``.
+    They are its parameters that can only be given by name.
     """
-
-    __slots__ = ()
-
-
-K = TypeVar("K", bound=Keys)
-
-
-def keys_of(settings: type[Keys]) -> list[str]:
-    """Return the dotted keys that a settings class declares, sorted."""
-    found = []
-    for name, kind in _fields(settings).items():
-        inner = keys_of(kind) if _is_keys(kind) else []
-        found += [f"{name}.{key}" for key in inner] or [name]
-    return sorted(found)
+    annotated: Any = vars(function)["__init__"] if isinstance(function, type) else function
+    hints = get_type_hints(annotated, include_extras=True)
+    parameters = signature(function).parameters.items()
+    return {name: hints[name] for name, each in parameters if each.kind is Parameter.KEYWORD_ONLY}
 
 
-def select(settings: type[K], config: Mapping[str, Any], where: str = "the configuration") -> K:
-    """Parse the keys that a settings class declares; the rest of ``config`` is ignored.
+def configured(
+    function: Callable[..., T], config: Mapping[str, Any], where: str = "the configuration"
+) -> Callable[..., T]:
+    """Return a function without the parameters that `keys_of` names: ``config`` has their values.
 
     Args:
+        function: a function or a class, such as the ``main`` of a stage.
         where: what the message calls ``config`` when a key is missing.
 
     Raises:
-        ConfigurationError: a key is missing, or a value does not fit.
+        ConfigurationError: a key is missing, or a value does not fit its annotation.
     """
-    return parse(settings, pick(config, keys_of(settings), where), "")
+    kinds = keys_of(function)
+    values = pick(config, kinds, where)
+    return partial(function, **{key: parse(kinds[key], values[key], key) for key in kinds})
 
 
 def pick(config: Mapping[str, Any], keys: Iterable[str], where: str) -> dict[str, Any]:
-    """Return the part of ``config`` below the given dotted keys.
+    """Return the part of ``config`` under the given keys.
 
     Raises:
         ConfigurationError: a key is missing.
     """
-    part: dict[str, Any] = {}
-    for key in keys:
-        source: Any = config
-        target = part
-        *parents, last = key.split(".")
-        try:
-            for name in parents:
-                source, target = source[name], target.setdefault(name, {})
-            target[last] = source[last]
-        except (KeyError, TypeError):
-            raise ConfigurationError(
-                f"{where} has no key {key}; compose it again with `dvc repro config`"
-            ) from None
-    return part
+    wanted = list(keys)
+    if missing := [key for key in wanted if key not in config]:
+        raise ConfigurationError(
+            f"{where} has no key {missing[0]}; make it again (a configuration: `dvc repro config`)"
+        )
+    return {key: config[key] for key in wanted}
 
 
 def parse(shape: type[T], value: Any, where: str) -> T:
@@ -126,15 +112,6 @@ def _built(part: Any, where: str, room: str) -> Any:
     if isinstance(part, list):
         return [_built(inner, f"{where}.{place}", room) for place, inner in enumerate(part)]
     return part
-
-
-def _fields(settings: type[Any]) -> dict[str, Any]:
-    hints = get_type_hints(settings)
-    return {field.name: hints[field.name] for field in fields(settings)}
-
-
-def _is_keys(kind: Any) -> bool:
-    return isinstance(kind, type) and issubclass(kind, Keys)
 
 
 def check_arguments(made: Callable[..., Any], settings: Mapping[str, Any], where: str) -> None:

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from bears.config.shape import SourceSettings
+from bears.config.source import Source
 from bears.errors import ConfigurationError
 
 # Script (the beginning of its letters' Unicode names) to the languages written in it.
@@ -72,7 +72,7 @@ def check_tag(tag: str, where: str) -> None:
 
 
 def languages_of(
-    sources: Mapping[str, SourceSettings], names: Iterable[str], kept: str, target: str
+    sources: Mapping[str, Source], names: Iterable[str], kept: str, target: str
 ) -> dict[str, str]:
     """Map each source to the language of its texts, for the purpose of translation.
 

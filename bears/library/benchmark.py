@@ -6,8 +6,9 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import Config, compose, parse, read_ledger, read_selection
-from bears.config.ledger.entries import Judgements, PairDecision
+from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.packaged import SHIPPED
+from bears.config.typed import configured
 from bears.errors import FormatError
 from bears.evaluation.decided import decided
 from bears.evaluation.evaluate import evaluate
@@ -65,7 +66,8 @@ class Benchmark:
         Raises:
             ConfigurationError: a name or an override is not known; the message lists what is.
         """
-        return Index(self.documents, settings(retriever, self.language, overrides), folder)
+        config = settings(retriever, self.language, overrides)
+        return configured(Index, config)(self.documents, folder)
 
     def evaluate(
         self, run: Rankings | str | Path, measures: Sequence[str] = (), threads: int = 1
@@ -120,7 +122,7 @@ def read(folder: str | Path, language: str) -> Benchmark:
     questions = read_questions(where / "queries.json")
     documents = read_documents(where / "corpus.json")
     ledger = ledger_beside(where)
-    judgements = parse(Judgements, read_ledger(ledger), str(ledger)).judgements
+    judgements = parse(Ledger, read_ledger(ledger), str(ledger)).judgements
     return Benchmark(questions, documents, language, lineage_beside(where), judgements)
 
 

@@ -4,12 +4,11 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
-from bears.config import Config, build
+from bears.config import build
 from bears.config.shape import Choice
-from bears.config.typed import Keys, select
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.levels import Levels, search_levels
@@ -18,45 +17,40 @@ from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.types import ChunkRanking, Document, Question, Ranking, Run
 
 
-@dataclass(frozen=True)
-class IndexedWith(Keys):
-    """The keys of the configuration that an index reads."""
-
-    chunking: Choice
-    retrieve: RetrieveSettings
-    retriever: Choice
-
-
 class Index:
     """An index of documents. Without a folder it is deleted together with the object.
 
     Args:
         documents: what is indexed.
-        config: as `bears.library.benchmark.settings` gives it.
         folder: in which the index stays, instead of one that is there; None: a temporary one.
+        chunking, retrieve, retriever: see `bears.config.typed.configured`.
 
     Raises:
         BearsError: the retriever's model is not here, or a setting does not fit.
     """
 
     def __init__(
-        self, documents: Iterable[Document], config: Config, folder: str | Path | None = None
+        self,
+        documents: Iterable[Document],
+        folder: str | Path | None = None,
+        *,
+        chunking: Choice,
+        retrieve: RetrieveSettings,
+        retriever: Choice,
     ) -> None:
-        keys = select(IndexedWith, config)
-        self.name, self._settings = keys.retriever.name, keys.retrieve
-        retriever = build(keys.retriever, "retriever")
-        chunking = build(keys.chunking, "chunking")
+        self.name, self._settings = retriever.name, retrieve
+        built = build(retriever, "retriever")
         scratch = Path(tempfile.mkdtemp(prefix="bears-"))
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
         place = Path(folder or scratch / "index")
         place.mkdir(parents=True, exist_ok=True)
         whole = list(documents)
-        cut = list(chunks(whole, chunking))
+        cut = list(chunks(whole, build(chunking, "chunking")))
         self._density = len(cut) / max(len({document.doc_id for document in whole}), 1)
         self._places = {each.doc_id: each.chunk for each in cut if each.chunk.end is not None}
-        retriever.index(cut, place, scratch / "scratch")
+        built.index(cut, place, scratch / "scratch")
         shutil.rmtree(scratch / "scratch", ignore_errors=True)
-        self._searcher: Searcher = retriever.open(place)
+        self._searcher: Searcher = built.open(place)
 
     def __repr__(self) -> str:
         return f"Index({self.name!r})"

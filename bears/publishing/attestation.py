@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from bears.config import LEDGER
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
 from bears.publishing.finished import Finished
@@ -57,11 +58,11 @@ def attest(finished: Finished) -> Attestation:
         "corpus": sha256_of(files.corpus),
         "sources": digest_of(_sources(finished)),
         "configuration": digest_of({key: _building(config, key) for key in BUILDING}),
-        "ledger": digest_of(_building(config, "ledger")),
+        "ledger": digest_of({part: config[part] for part in LEDGER if part in config}),
         "replies": sha256_of(replies) if replies.exists() else hashlib.sha256(b"").hexdigest(),
     }
     records = records_digest(parts["queries"], parts["corpus"])
-    return Attestation(finished.name, records, digest_of(parts), parts)
+    return Attestation(finished.benchmark.name, records, digest_of(parts), parts)
 
 
 def consistent(attestation: Attestation) -> bool:
@@ -80,7 +81,8 @@ def differences(expected: Attestation, found: Attestation) -> list[str]:
 def _building(config: Mapping[str, Any], key: str) -> Any:
     value = config[key]
     if key == "benchmark":
-        return {name: part for name, part in value.items() if name not in _CITATION}
+        whole = {**value, **config["publication"], "accept": config["accepted"]}
+        return {name: part for name, part in whole.items() if name not in _CITATION}
     if key == "translator":
         # The pace and the price of requests change no text.
         return {name: value.get(name) for name in ("name", "model", "method", "prompt")}
@@ -97,5 +99,5 @@ def _sources(finished: Finished) -> dict[str, Any]:
             **{key: value for key, value in source.items() if key not in _PLACES},
             "files_read": files.get(name, []),
         }
-        for name, source in _building(finished.config, "sources").items()
+        for name, source in finished.config["sources"].items()
     }

@@ -19,12 +19,12 @@ SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
 
 def card(finished: Finished, attestation: Attestation) -> str:
     """Return README.md with the front matter that dataset hubs read."""
-    licence, remarks = strictest(s.licence for s in finished.settings.sources.values())
+    licence, remarks = strictest(s.licence for s in finished.sources.values())
     parts = [
         f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
-        f"# {markdown(finished.name)}",
+        f"# {markdown(finished.benchmark.name)}",
         *map(markdown, finished.about),
-        f"Language: {markdown(finished.settings.benchmark.language)}.",
+        f"Language: {markdown(finished.benchmark.language)}.",
         "## Composition",
         *_composition(finished),
         "## Sources and licences",
@@ -35,7 +35,7 @@ def card(finished: Finished, attestation: Attestation) -> str:
         _verification(finished),
         "## Make it again",
         "In a project with the same configuration and kept translations:",
-        f"```\ndvc exp run -S benchmark={one_line(finished.name)}\n"
+        f"```\ndvc exp run -S benchmark={one_line(finished.benchmark.name)}\n"
         "bears attest FOLDER   # this folder\n```",
         f"Root digest: `{attestation.root}`",
     ]
@@ -47,8 +47,8 @@ def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
     # A thousand has four digits, and each size is ten times the one before.
     power = min(max(len(str(len(finished.documents))), 3), 9) - 3
     return {
-        "pretty_name": finished.name,
-        "language": [finished.settings.benchmark.language],
+        "pretty_name": finished.benchmark.name,
+        "language": [finished.benchmark.language],
         "license": licence.lower() if known else "other",
         "task_categories": ["text-retrieval", "question-answering"],
         "size_categories": [f"{SIZES[power - 1]}<n<{SIZES[power]}" if power else "n<1K"],

@@ -1,12 +1,13 @@
 """Write a finished benchmark in every format, with a card and an attestation."""
 
 import shutil
-from collections.abc import Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
-from bears.config.typed import pick, select
+from bears.config import parse
+from bears.config.ledger.entries import Ledger
+from bears.config.typed import pick
 from bears.files.digest import sha256_of
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.records import write_json, write_text
@@ -14,7 +15,7 @@ from bears.publishing import beir, parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
 from bears.publishing.card import CARD, card
 from bears.publishing.finished import Finished
-from bears.results.records import EXPORTED, RecordsKeys
+from bears.results.records import EXPORTED
 
 PROVENANCE = (CARD, EXPORTED, "lineage.jsonl")
 """The files that say where the records come from."""
@@ -28,7 +29,7 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
     for path in (files.queries, files.corpus, files.lineage):
         if path != files.lineage or path.is_file():
             shutil.copyfile(path, folder / path.name)
-    write_json(folder / EXPORTED, _exported_part(finished.config))
+    write_json(folder / EXPORTED, _exported_part(finished))
     beir.write_beir(finished, folder)
     parquet.write_parquet(finished, folder)
     attestation = attest(finished)
@@ -61,17 +62,17 @@ def _same(one: Path, other: Path) -> bool:
     return one.suffix == ".parquet" and [*parquet_rows(one)] == [*parquet_rows(other)]
 
 
-def _exported_part(config: Mapping[str, Any]) -> dict[str, Any]:
+def _exported_part(finished: Finished) -> dict[str, Any]:
     """Return the part of a configuration that scoring against an export needs."""
-    known = select(RecordsKeys, config)
     sources = {
-        name: asdict(replace(source, name=source.name or name, path=Path(source.path).name))
-        for name, source in known.sources.items()
+        name: {"name": source.name, "path": Path(source.path).name, "split": source.split}
+        for name, source in finished.sources.items()
     }
-    rest = pick(config, ("evaluate", "retrieve"), "the configuration")
+    keys = ("benchmark", "sources", "evaluate", "retrieve")
+    rest = pick(finished.config, keys, "the configuration")
     decisions = [
         {k: v for k, v in asdict(each).items() if v and k not in ("reason", "author")}
-        for each in known.ledger.judgements
+        for each in parse(Ledger, {"judgements": finished.config["judgements"]}, "").judgements
     ]
     ledger = {"ledger": {"judgements": decisions}} if decisions else {}
-    return {"benchmark": asdict(known.benchmark), "sources": sources, **rest, **ledger}
+    return {**rest, "sources": sources, **ledger}

@@ -6,21 +6,14 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bears.config.shape import BenchmarkSettings, SourceSettings
-from bears.config.typed import Keys, select
+from bears.config import parse
+from bears.config.shape import Benchmark
+from bears.config.source import Source
 from bears.files.digest import check_digest
 from bears.files.manifest import check
 from bears.files.records import read_documents, read_json, read_lines, read_questions
 from bears.layout import DATA, BenchmarkFiles
 from bears.types import Document, Question
-
-
-@dataclass(frozen=True)
-class FinishedKeys(Keys):
-    """The keys of the configuration that an export describes."""
-
-    benchmark: BenchmarkSettings
-    sources: dict[str, SourceSettings]
 
 
 @dataclass(frozen=True)
@@ -44,14 +37,14 @@ class Finished:
     findings: Sequence[Mapping[str, Any]]
 
     @cached_property
-    def settings(self) -> FinishedKeys:
-        """Return the parts of the configuration that an export describes."""
-        return select(FinishedKeys, self.config)
+    def benchmark(self) -> Benchmark:
+        """Return its name and language."""
+        return parse(Benchmark, self.config["benchmark"], "benchmark")
 
-    @property
-    def name(self) -> str:
-        """Return the benchmark's name."""
-        return self.settings.benchmark.name
+    @cached_property
+    def sources(self) -> dict[str, Source]:
+        """Return its sources."""
+        return parse(dict[str, Source], self.config["sources"], "sources")
 
     @property
     def about(self) -> list[str]:
@@ -81,7 +74,8 @@ def read_finished(config: Mapping[str, Any], data: Path = DATA) -> Finished:
     Raises:
         FormatError: a file is missing or was changed, or `verify` did not check these records.
     """
-    files = BenchmarkFiles(select(FinishedKeys, config).benchmark.name, data)
+    name = parse(Benchmark, config["benchmark"], "benchmark").name
+    files = BenchmarkFiles(name, data)
     findings = files.verified / "findings.jsonl"
     further = [files.lineage] if files.lineage.is_file() else []
     for file in (files.queries, files.corpus, files.sources, findings, *further):

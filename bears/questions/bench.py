@@ -5,10 +5,9 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bears.answers.prompts import WrittenIn
-from bears.config.ledger.entries import SampleLedger
-from bears.config.shape import Choice
-from bears.config.typed import Keys, build, parse
+from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
+from bears.config.shape import Choice, WrittenIn
+from bears.config.typed import build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
@@ -41,7 +40,7 @@ class Bench:
     sieve: Sieve
     units: list[Unit]
     documents: list[Document]
-    ledger: SampleLedger
+    ledger: Ledger
 
     @cached_property
     def questions(self) -> QuestionTask:
@@ -68,19 +67,18 @@ class Bench:
         )
 
 
-@dataclass(frozen=True)
-class BenchKeys(Keys):
-    """The keys of the configuration that making questions reads."""
-
-    language: Choice
-    ledger: SampleLedger
-    passages: Choice
-    questioner: QuestionerSettings
-    sample: MadeSettings
-    written_in: WrittenIn
-
-
-def read_bench(keys: BenchKeys, rows: Path) -> Bench:
+def read_bench(
+    rows: Path,
+    *,
+    edits: Edits,
+    language: Choice,
+    passages: Choice,
+    questioner: QuestionerSettings,
+    replacements: Replacements,
+    reviews: Reviews,
+    sample: MadeSettings,
+    written_in: WrittenIn,
+) -> Bench:
     """Read the documents and choose units; the same rows and settings give the same units.
 
     Args:
@@ -89,27 +87,27 @@ def read_bench(keys: BenchKeys, rows: Path) -> Bench:
     Raises:
         ConfigurationError, SamplingError, FormatError: the configuration or the rows are wrong.
     """
-    settings, questioner, ledger = keys.sample, keys.questioner, keys.ledger
-    language = keys.written_in
+    ledger = Ledger(replacements, edits, reviews)
     if not questioner.model or questioner.prompt is None or questioner.reader is None:
         raise ConfigurationError(
             f"the questions of this benchmark are made, and questioner {questioner.name} has no "
             "model, prompt or reader; choose one that has, such as -S questioner=gpt-4.1-mini"
         )
-    file, _ = files_of(rows, settings.source)
+    file, _ = files_of(rows, sample.source)
     if not file.is_file():
-        raise SamplingError(f"sample.source is {settings.source}, but {file} does not exist")
-    form = Form(settings, language.name, _profile(keys.language, language.name))
-    documents = pool_of(open_rows(rows, settings.source).documents, settings)
+        raise SamplingError(f"sample.source is {sample.source}, but {file} does not exist")
+    form = Form(sample, written_in.name, _profile(language, written_in.name))
+    documents = pool_of(open_rows(rows, sample.source).documents, sample)
     pool = DocumentPool(
-        [*chunks(documents, build(keys.passages, "passages"))],
-        build(settings.bm25, "sample.bm25"),
+        [*chunks(documents, build(passages, "passages"))],
+        build(sample.bm25, "sample.bm25"),
         form,
     )
-    reviews = {(str(review.record_id), str(review.field)): review for review in ledger.reviews}
-    sieve = Sieve(settings, form, pool, reviews, ledger.replaced)
-    units = units_of(pool.documents, settings, questioner.name)
-    return Bench(settings, questioner, questioner.reader, language, sieve, units, documents, ledger)
+    reviewed = {(str(review.record_id), str(review.field)): review for review in reviews}
+    sieve = Sieve(sample, form, pool, reviewed, ledger.replaced)
+    units = units_of(pool.documents, sample, questioner.name)
+    reader = questioner.reader
+    return Bench(sample, questioner, reader, written_in, sieve, units, documents, ledger)
 
 
 def _profile(selected: Choice, tag: str) -> Language | None:

@@ -7,7 +7,8 @@ from typing import NotRequired
 
 from typing_extensions import TypedDict
 
-from bears.answers.prompts import FIX, WrittenIn
+from bears.answers.prompts import FIX
+from bears.config.shape import WrittenIn
 from bears.errors import FormatError, RepliesCorrupt
 from bears.files.intake.json_text import json_value
 from bears.llm.flat import FlatUse, shown

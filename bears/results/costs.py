@@ -7,7 +7,7 @@ from typing import Any
 
 from bears.config import parse
 from bears.config.shape import Choice
-from bears.config.typed import Keys, select
+from bears.config.typed import configured
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.digest import sha256_of
@@ -62,15 +62,6 @@ def costs_of(revision: Revision, run: Path, chunks: Path | None, translated: Pat
     )
 
 
-@dataclass(frozen=True)
-class PricedKeys(Keys):
-    """The choices of a run that may cost money."""
-
-    generator: Choice
-    retriever: Choice
-    rewriter: Choice
-
-
 def dollars(
     config: Mapping[str, Any], translated: Path, chunks: Path | None, within: Path | None
 ) -> tuple[float, float] | None:
@@ -92,25 +83,22 @@ def dollars(
     try:
         models = models_of(Path())
         uses: list[Use[Any]] = []
-        priced = select(PricedKeys, config)
-        if any(
-            ".outside." in part.word("_target_") for part in (priced.generator, priced.retriever)
-        ):
+        groups = ("generator", "retriever", "rewriter")
+        generator, retriever, rewriter = (parse(Choice, config[each], each) for each in groups)
+        if any(".outside." in part.word("_target_") for part in (generator, retriever)):
             return None
         # These imports take half a second.
-        if priced.rewriter.word("model"):
-            from bears.retrieval.rewriting.model import RewritingKeys
+        if rewriter.word("model"):
             from bears.retrieval.rewriting.model import read_task as read_rewriting
 
-            uses.append(read_rewriting(select(RewritingKeys, config), queries))
-        if priced.generator.word("model") and chunks and within:
-            from bears.answers.task import AnswerKeys
+            uses.append(configured(read_rewriting, config)(queries))
+        if generator.word("model") and chunks and within:
             from bears.answers.task import read_task as read_answering
 
             records = queries, translated / "corpus.json", chunks, within
-            uses.append(read_answering(select(AnswerKeys, config), *records))
+            uses.append(configured(read_answering, config)(*records))
         questions = [question.question for question in read_questions(queries)]
-        costs = [(0.0, 0.0), *_of_vectors(priced.retriever, questions, models)]
+        costs = [(0.0, 0.0), *_of_vectors(retriever, questions, models)]
         for use in uses:
             costs += _of_replies(use, models)
     except (BearsError, KeyError):

@@ -115,7 +115,7 @@ def system_ranking(path: Path, records: Records) -> System:
         FormatError: the file is malformed.
         SubmissionRefused: it does not fit the benchmark.
     """
-    names = list(dict.fromkeys(records.settings.evaluate.measures))
+    names = list(dict.fromkeys(records.evaluate.measures))
     scored = score(path, records, names)
     return System(
         path.stem,

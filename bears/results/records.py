@@ -1,14 +1,14 @@
 """The records of a benchmark that results are scored against."""
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field
+from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
 
 from bears.config.ledger.entries import Judgements
-from bears.config.shape import BenchmarkIdentity, EvaluateSettings, SourceOrigin, source_of
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark
 from bears.evaluation.decided import Decided, decided_in
+from bears.evaluation.settings import EvaluationSettings
 from bears.files.benchmark_state import BenchmarkState, benchmark_state
 from bears.files.records import read_questions, stream_documents
 from bears.layout import lineage_beside
@@ -20,30 +20,23 @@ EXPORTED = "benchmark.json"
 
 
 @dataclass(frozen=True)
-class RecordsKeys(Keys):
-    """The keys of the configuration, or of an export, that scoring reads."""
-
-    benchmark: BenchmarkIdentity
-    sources: dict[str, SourceOrigin]
-    evaluate: EvaluateSettings
-    retrieve: RetrieveSettings
-    ledger: Judgements = field(default_factory=Judgements)
-
-
-@dataclass(frozen=True)
 class Records:
     """A benchmark in a folder.
 
     Args:
         folder: with ``queries.json`` and ``corpus.json``.
-        settings: of the benchmark.
-        own: whether the records come from the sources in the configuration; false for a folder
-            that is not an export.
+        origin: what the records come from, see `bears.config.source.source_of`.
+        benchmark, evaluate, judgements, retrieve: the keys of the configuration, or of an export,
+            that scoring reads.
     """
 
     folder: Path
-    settings: RecordsKeys
-    own: bool = True
+    origin: str
+    _: KW_ONLY
+    benchmark: Benchmark
+    evaluate: EvaluationSettings
+    judgements: Judgements
+    retrieve: RetrieveSettings
 
     @property
     def queries(self) -> Path:
@@ -68,7 +61,7 @@ class Records:
     @cached_property
     def decided(self) -> Decided:
         """Return the questions with people's decisions."""
-        return decided_in(self.corpus, self.source, self.settings.ledger.judgements)
+        return decided_in(self.corpus, self.source, self.judgements)
 
     @property
     def questions(self) -> Sequence[Question]:
@@ -83,8 +76,5 @@ class Records:
     @cached_property
     def state(self) -> BenchmarkState:
         """Return the state of these records, which results belong to."""
-        elsewhere = {"": SourceOrigin(path=str(self.folder.resolve()))}
-        sources = self.settings.sources if self.own else elsewhere
-        name, files = self.settings.benchmark.name, (self.queries, self.corpus)
-        sizes = source_of(sources), len(self.source)
-        return benchmark_state(name, *sizes, *files, self.decided.facts)
+        name, files = self.benchmark.name, (self.queries, self.corpus)
+        return benchmark_state(name, self.origin, len(self.source), *files, self.decided.facts)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import parse
-from bears.config.ledger.entries import Judgements, PairDecision
+from bears.config.ledger.entries import Ledger, PairDecision
 from bears.errors import FormatError
 from bears.files.intake.files import decoded, read_whole
 from bears.files.intake.json_text import json_value
@@ -58,7 +58,7 @@ class Revision:
     @cached_property
     def config(self) -> Mapping[str, Any]:
         """Return data/config.yaml. Raises FormatError."""
-        return self._mapping(CONFIG)
+        return _present(self._mapping(CONFIG))
 
     @property
     def code(self) -> dict[str, str]:
@@ -78,9 +78,8 @@ class Revision:
     @property
     def decisions(self) -> Sequence[PairDecision]:
         """Return people's decisions about documents, as far as its settings have them."""
-        ledger = self.config.get("ledger", {})
-        found = self.config.get("ledger.judgements", ledger.get("judgements", ()))
-        return parse(Judgements, {"judgements": found}, f"{self.name}: ledger").judgements
+        parts = {"judgements": self.config.get("judgements", ())}
+        return parse(Ledger, parts, f"{self.name}: ledger").judgements
 
     def metrics(self, path: Path) -> Mapping[str, Any]:
         """Return a file of metrics; empty if it cannot be read."""
@@ -179,14 +178,13 @@ class CachedRun(Revision):
     @cached_property
     def config(self) -> Mapping[str, Any]:
         """Return the settings that the run depended on."""
-        found: Mapping[str, Any] = self.entry["params"][str(CONFIG)]
-        return found
+        return _present(self.entry["params"][str(CONFIG)])
 
     @cached_property
     def selection(self) -> Mapping[str, Any]:
         """Return the choices of the run; without answers, it has no generator and no judge."""
         (run,) = (path for path in self.outputs if re.fullmatch(RUN, path))
-        own = {"retriever": Path(run).stem, "benchmark": self.config["benchmark.name"]}
+        own = {"retriever": Path(run).stem, "benchmark": self.config["benchmark"]["name"]}
         return {**self.chosen, **own, "generator": "none", "judge": "none"}
 
     @property
@@ -214,6 +212,18 @@ def cached_runs(workspace: Revision) -> Iterator[CachedRun]:
         whole = isinstance(entry, dict) and {"cmd", "deps", "outs", "params"} <= entry.keys()
         if whole and "stages.evaluate " in str(entry["cmd"]):
             yield CachedRun("not committed", path.name, entry, workspace.selection)
+
+
+def _present(config: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a configuration of any version with the keys of this one.
+
+    The parts of the ledger were below one key, and DVC's cache had keys such as ``benchmark.name``.
+    """
+    found: dict[str, Any] = {}
+    for key, value in config.items():
+        first, _, rest = key.partition(".")
+        found[first] = {**found.get(first, {}), rest: value} if rest else value
+    return {**found.pop("ledger", {}), **found}
 
 
 def git(*words: str) -> bytes | None:

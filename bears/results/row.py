@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from bears.config import checkout
+from bears.config import LEDGER, checkout
 from bears.errors import FormatError
 from bears.evaluation.measure import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
@@ -48,7 +48,7 @@ MAIN = "ndcg@10"
 """The measure that orders the rows of a benchmark if it names no other."""
 
 DECIDING = (
-    *("sample", "sources", "ledger", "translator", "chunking", "retriever"),
+    *("sample", "sources", "translator", "chunking", "retriever"),
     *("rewriter", "retrieve"),
 )
 """The parts of a configuration that a result depends on, besides the digest of its language."""
@@ -218,7 +218,13 @@ def decided(config: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: _without_engine(config.get(key)) for key in DECIDING}
     if _part(config, "rewriter").get("name", "none") != "none":
         settings["rewriter"] = config.get("rewriter")
-    return {**settings, "digest": {"language": _part(config, "digest").get("language")}}
+    # So that the digest is the one that earlier versions computed.
+    ledger = {part: config[part] for part in LEDGER if part in config}
+    return {
+        **settings,
+        "ledger": ledger or None,
+        "digest": {"language": _part(config, "digest").get("language")},
+    }
 
 
 def _without_engine(value: Any) -> Any:

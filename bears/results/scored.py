@@ -135,7 +135,7 @@ class ScoredSubmission:
             values={name: value for name, value in values.items() if name in MEASURES},
             seconds_per_question=self.submission.seconds_per_question,
             warnings=", ".join(sorted({finding.check for finding in self.checked.findings})),
-            main=self.records.settings.evaluate.main,
+            main=self.records.evaluate.main,
         )
 
 
@@ -166,7 +166,7 @@ def score(
         records.questions,
         records.doc_ids,
         DEPTHS[-1],
-        records.settings.retrieve.ignore_identical_ids,
+        records.retrieve.ignore_identical_ids,
         ignore_unknown,
     )
     if errors := [finding for finding in checked.findings if finding.severity == "error"]:

@@ -5,6 +5,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from bears.config.source import Source
 from bears.errors import SourceError
 from bears.files.digest import sha256_of
 from bears.files.progress import Progress
@@ -19,7 +20,7 @@ from bears.sources.ir_dataset import write_tables
 from bears.sources.location import locate
 from bears.sources.parts import Parts, Reader
 from bears.sources.records import numbered_records
-from bears.sources.source import Source
+from bears.sources.source import layout_of, on_hub
 from bears.types import Document
 
 LOOKED_AT = 300
@@ -173,8 +174,8 @@ def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, 
         origin = {"path": source.path}
     elif mirror is not None:
         origin = {"mirror_of": source.hub or source.name}
-    elif source.layout:
-        pins = {f"{part.hub} {part.revision}" for part in source.on_hub.values()}
+    elif layout_of(source):
+        pins = {f"{part.hub} {part.revision}" for part in on_hub(source).values()}
         origin = {"hub": ", ".join(sorted(pins))}
     else:
         origin = {"hub": source.hub, "revision": source.revision}
@@ -192,5 +193,5 @@ def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, 
         "files": files,
     }
     notes = {"notes": dict(sorted(parts.notes.items())), "failures": parts.failures}
-    found |= {key: value for key, value in notes.items() if value or source.layout}
+    found |= {key: value for key, value in notes.items() if value or layout_of(source)}
     return found | ({"warnings": parts.warnings} if parts.warnings else {})

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
+from bears.config.source import Source
 from bears.errors import SourceError
 from bears.files.digest import sha256_of
 from bears.files.lock import locked_folder
 from bears.files.records import read_json, write_json
 from bears.layout import FETCHED
-from bears.sources.source import Source
 
 RECORD = FETCHED.name
 _SHAPE = TypeAdapter(dict[str, str])

@@ -5,10 +5,11 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
+from bears.config.source import Part, Source
 from bears.errors import SourceError
 from bears.files.intake.hub import commit_of, configs_of, exists, files_of, splits_of
 from bears.sources.first_fetch import first_seen
-from bears.sources.source import Part, Source, same_split
+from bears.sources.source import layout_of, same_split
 
 
 def found_on_hub(source: Source, kept: Path) -> Source:
@@ -22,10 +23,10 @@ def found_on_hub(source: Source, kept: Path) -> Source:
         SourceError, FormatError: the hub does not answer, or does not have what the shape needs.
     """
     source = replace(source, revision=source.revision or _commit(source.hub, kept))
-    if source.files or set(source.parts) >= set(source.layout or {"rows"}):
+    if source.files or set(source.parts) >= set(layout_of(source) or {"rows"}):
         return source
     configs = configs_of(source.hub, source.revision)
-    if source.layout:
+    if layout_of(source):
         parts = _of_benchmark(source, configs, kept)
     elif configs:
         config = _one(source, "config", source.config, configs)
@@ -59,7 +60,7 @@ def _of_benchmark(source: Source, configs: Sequence[str], kept: Path) -> dict[st
     BEIR has the judgements in another dataset, which is called ``NAME-qrels``.
     """
     hub, revision, beside = source.hub, source.revision, f"{source.hub}-qrels"
-    tables = {name: _named(name, source.config, configs) for name in source.layout}
+    tables = {name: _named(name, source.config, configs) for name in layout_of(source)}
     tables["qrels"] = tables["qrels"] or _named("default", source.config, configs)
     parts: dict[str, Part] = {}
     if tables["corpus"] and tables["queries"]:
@@ -73,12 +74,12 @@ def _of_benchmark(source: Source, configs: Sequence[str], kept: Path) -> dict[st
                 parts[name] = _table(source, beside, revision, config, wanted)
     else:
         paths = files_of(hub, revision)
-        for name, part in source.layout.items():
+        for name, part in layout_of(source).items():
             if any(fnmatchcase(path, pattern) for path in paths for pattern in part.files):
                 parts[name] = Part(part.files, hub, revision)
             elif name == "qrels" and exists(beside):
                 parts[name] = Part(part.files, beside, _commit(beside, kept))
-    if missing := [name for name in source.layout if name not in parts]:
+    if missing := [name for name in layout_of(source) if name not in parts]:
         raise SourceError(
             f"source {source.name}: {hub} has no {' and no '.join(missing)}. Its configurations "
             f"are {', '.join(configs) or 'none'}, its files "

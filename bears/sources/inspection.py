@@ -7,6 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
+from bears.config.source import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub import card_of
 from bears.language.declared import disagreeing, identified
@@ -18,7 +19,7 @@ from bears.sources.folder.read import LEFT_OUT
 from bears.sources.records import numbered_records
 from bears.sources.rows import Row
 from bears.sources.shapes import SHAPES
-from bears.sources.source import Source, reader_of
+from bears.sources.source import checked, layout_of, reader_of
 from bears.types import Document, SourceQuestion
 
 PASSAGE = 150
@@ -86,7 +87,7 @@ def inspect(
             # Nearly everything can be read as pairs, with an answer as the passage.
             continue
         split = given.split or ("test" if shape == "beir" else "")
-        tried = replace(given, shape=shape, split=split)
+        tried = checked(replace(given, shape=shape, split=split))
         try:
             for fields in _fields(tried, root, kept):
                 guessed = fields is not given.fields and bool(fields)
@@ -118,7 +119,7 @@ def inspect(
 
 def _columns(given: Source, root: Path, kept: Path) -> str:
     """Return each field of the first rows with what it could be."""
-    if given.layout:
+    if layout_of(given):
         return ""
     _, parts = located(replace(given, limit=LOOKED_AT), None, root, kept)
     rows = [row for _, _, row in parts.rows() if isinstance(row, dict)]

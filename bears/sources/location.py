@@ -6,12 +6,13 @@ from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
 
+from bears.config.source import Part, Source
 from bears.errors import SourceError
 from bears.files.intake.hub import fetched, splits_of
 from bears.layout import LOCAL
 from bears.sources.first_fetch import check_file
 from bears.sources.rows import SUFFIXES
-from bears.sources.source import Part, Source, same_split
+from bears.sources.source import layout_of, on_hub, same_split
 
 
 def locate(
@@ -39,15 +40,15 @@ def locate(
     if source.path:
         local = root / Path(source.path).expanduser()
     elif mirror is not None:
-        local = mirror / source.name if source.layout else _in_mirror(source, mirror)
+        local = mirror / source.name if layout_of(source) else _in_mirror(source, mirror)
     if local is None:
-        parts = source.on_hub if source.hub else source.layout
+        parts = on_hub(source) if source.hub else layout_of(source)
         found = {
             name: _on_hub(source, name, part, kept, name in first_only)
             for name, part in parts.items()
         }
-    elif source.layout:
-        found = {name: _local(source, name, part, local) for name, part in source.layout.items()}
+    elif layout := layout_of(source):
+        found = {name: _local(source, name, part, local) for name, part in layout.items()}
     else:
         found = {"rows": _tables(source, local)}
     files = list(chain.from_iterable(found.values()))
@@ -97,7 +98,7 @@ def _in_mirror(source: Source, mirror: Path) -> Path:
 
 
 def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
-    if folder.is_file() and len(source.layout) == 1:
+    if folder.is_file() and len(layout_of(source)) == 1:
         return [folder]
     if not folder.is_dir():
         raise SourceError(

@@ -7,8 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, TypeVar
 
+from bears.config.source import OnBadRow
 from bears.errors import MalformedRow
 from bears.layout import LOCAL
 from bears.sources.naming import Naming, Words
@@ -16,7 +17,6 @@ from bears.sources.records import RowRecords
 from bears.sources.rows import BadField, Numbered, Row, read_rows
 
 T = TypeVar("T")
-OnBadRow = Literal["stop", "skip"]
 
 
 def numbered(path: Path) -> Iterator[tuple[int, Row]]:

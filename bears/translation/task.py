@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from bears.config.ledger.entries import Reviews
-from bears.config.shape import BenchmarkLanguage, SourceSettings
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark
+from bears.config.source import Source
 from bears.files.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
 from bears.language.gates import GateSeverity
@@ -115,48 +115,44 @@ class TranslationTask:
         return {r.record_id: r.source_language for r in self.source_texts.requests()}
 
 
-@dataclass(frozen=True)
-class TranslateKeys(Keys):
-    """The keys of the configuration that translating reads."""
-
-    benchmark: BenchmarkLanguage
-    gates: dict[str, GateSeverity]
-    language: Language
-    ledger: Reviews
-    sources: dict[str, SourceSettings]
-    translator: TranslatorSettings
-
-
-def read_task(keys: TranslateKeys, sampled: Path, root: Path) -> TranslationTask:
-    """Read the texts to translate.
+def read_task(
+    sampled: Path,
+    root: Path,
+    *,
+    benchmark: Benchmark,
+    gates: dict[str, GateSeverity],
+    language: Language,
+    reviews: Reviews,
+    sources: dict[str, Source],
+    translator: TranslatorSettings,
+) -> TranslationTask:
+    """Read the texts to translate; for the other parameters see `bears.config.typed.configured`.
 
     Args:
-        keys: the configuration.
         sampled: the folder that the sample stage wrote.
         root: the folder for a relative path of a glossary.
 
     Raises:
         ConfigurationError, FormatError: something does not fit.
     """
-    settings, language, reviews = keys.translator, keys.language, keys.ledger.reviews
     questions = read_questions(sampled / "queries_raw.json")
     documents = read_documents(sampled / "corpus_raw.json")
     names = {*(q.source_dataset for q in questions), *(d.original_source for d in documents)}
     source_texts = SourceTexts(
         questions=questions,
         documents=documents,
-        languages=languages_of(keys.sources, names, keys.benchmark.language, language.name),
+        languages=languages_of(sources, names, benchmark.language, language.name),
         target=language.name,
         companions=companions_of(sampled / "lineage.jsonl"),
         lexicon={"yes": language.yes, "no": language.no},
-        glossary=read_glossary(root / settings.glossary) if settings.glossary else (),
-        limit=settings.chunk_characters,
+        glossary=read_glossary(root / translator.glossary) if translator.glossary else (),
+        limit=translator.chunk_characters,
         spaced=language.spaced,
         corrections={(r.record_id, r.field): r.text for r in reviews if r.decision == "correct"},
         again={(r.record_id, r.field): n for r in reviews if (n := r.sent_back)},
         accepted={(r.record_id, r.field) for r in reviews if r.decision != "retranslate"},
     )
-    return TranslationTask(settings, language, keys.gates, source_texts)
+    return TranslationTask(translator, language, gates, source_texts)
 
 
 def sidecar(

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.answers.citations import cited
-from bears.answers.prompts import AnswerPrompt, WrittenIn, messages
+from bears.answers.prompts import AnswerPrompt, messages
 from bears.answers.sentence import best_sentence
 from bears.answers.shown import BYTES_A_TOKEN, show
+from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError
 from bears.language.normalisation import normalisation_of
 from bears.language.yes_no import says_unanswerable

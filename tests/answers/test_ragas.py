@@ -29,7 +29,7 @@ from bears.answers.ragas.run import ENVIRONMENT, NAME, PROGRAM
 from bears.answers.ragas.scores import METRICS, Score, summary
 from bears.cli import main
 from bears.cli.selection import composed
-from bears.config.typed import select
+from bears.config.typed import configured
 from bears.errors import FormatError
 from bears.files.journal import Journal
 from bears.files.manifest import seal
@@ -251,7 +251,7 @@ def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspa
     paths |= {"within": Path("data/mini/runs/bm25.within.trec")}
     answers = Path("data/mini/answers/bm25.sentence.jsonl")
     with chdir(workspace.root):
-        generate.main(select(generate.GenerateKeys, composed("", words)), {**paths, "out": answers})
+        configured(generate.main, composed("", words))({**paths, "out": answers})
         seal([answers], {})
     ragas(workspace, *words, "--system", "ours")
     seen = json.loads(workspace.text("seen.json"))

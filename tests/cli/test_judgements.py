@@ -14,7 +14,7 @@ import pytest
 
 from bears.cli import main
 from bears.config import parse, read_ledger
-from bears.config.ledger.entries import WholeLedger
+from bears.config.ledger.entries import Ledger
 from bears.evaluation.comparison.pool import pooled
 from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
@@ -94,7 +94,7 @@ def decided(
 
 
 def in_ledger() -> dict[tuple[str, str], tuple[str, str]]:
-    found = parse(WholeLedger, read_ledger(Path("conf/ledger/mini.yaml")), "ledger").judgements
+    found = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "ledger").judgements
     return {one.place[:2]: (one.decision, one.author) for one in found}
 
 

@@ -11,7 +11,7 @@ import pytest
 from bears.answers.judging.pairs import Pair, judged_in
 from bears.cli import main
 from bears.config import parse, read_ledger
-from bears.config.ledger.entries import Labels
+from bears.config.ledger.entries import Ledger
 from tests.cli.test_judgements import at_once, project
 
 __all__ = ["project"]
@@ -80,7 +80,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     # All 60 are labelled: (58 - 30) / 60.
     assert "60 of 60 questions labelled" in verdict
     assert "+0.467" in verdict
-    labels = parse(Labels, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
+    labels = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
     pair = Pair(judged_in(Path(a), a), judged_in(Path(b), b))
     found, _ = pair.corrected(labels)
     assert found
@@ -128,6 +128,6 @@ def test_labels_of_two_people_who_import_at_once_are_both_kept(project: Path) ->
     drawing = ["labels", "next", a, b, "--count", "4", "--out"]
     more = [[*drawing, str(other)], [*drawing, str(project / "third.csv")]]
     assert [status for status, _ in at_once(project, *imports, *more)] == [0, 0, 0, 0]
-    labels = parse(Labels, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
+    labels = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
     assert sorted(map(sorted, (draw.labels for draw in labels))) == [[]] * 8 + [["ann", "bob"]] * 8
     assert sorted(draw.draw for draw in labels) == list(range(1, 17))

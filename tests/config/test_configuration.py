@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
 from bears.config import build, compose, parse, read_selection
-from bears.config.typed import Keys, keys_of, select
+from bears.config.typed import configured, keys_of
 from bears.errors import ConfigurationError, FormatError
 from bears.types import Closed
 from stages import config
@@ -89,9 +89,9 @@ def test_a_ledger_is_part_of_its_benchmark_and_of_no_other(project: Path) -> Non
     (project / "conf" / "ledger").mkdir(exist_ok=True)
     path = project / "conf" / "ledger" / "mini.yaml"
     path.write_text(yaml.safe_dump(ledger), encoding="utf-8")
-    assert compose(project / "conf", MINI)["ledger"] == ledger
+    assert ledger.items() <= compose(project / "conf", MINI).items()
     other = compose(project / "conf", {**MINI, "benchmark": "bears"})
-    assert other["ledger"] == {"replacements": [], "edits": [], "reviews": [], "judgements": []}
+    assert {key: [] for key in ledger}.items() <= other.items()
 
 
 def test_a_benchmark_can_change_what_all_share(project: Path) -> None:
@@ -130,7 +130,7 @@ def test_an_unknown_choice_lists_the_right_ones(group: str) -> None:
         ("mirror=7", "mirror: Input should be a valid string, found 7"),
         ("~sources.drcd.language", r"sources\.drcd\.language: Field required(?!, found)"),
         ("benchmark.name=../../elsewhere", r"benchmark\.name: String should match pattern"),
-        ("evaluate=null", "evaluate: Input should be a dictionary"),
+        ("evaluate=null", "evaluate: Input should be a valid dictionary"),
         ("gates=null", "gates: Input should be a valid dictionary"),
         *((f"benchmark.name='{name}'", r"^benchmark\.name") for name in ("a/b", "", ".", "-x")),
     ],
@@ -233,15 +233,12 @@ def test_a_malformed_selection_is_refused(tmp_path: Path, text: str, message: st
 
 
 @dataclass(frozen=True)
-class LanguagePart(Keys):
+class Tongue:
     name: str
 
 
-@dataclass(frozen=True)
-class TripKeys(Keys):
-    language: LanguagePart
-    sample: dict[str, int]
-    mirror: str
+def trip(to: str, *, language: Tongue, mirror: str, sample: dict[str, int]) -> tuple[Any, ...]:
+    return to, language, mirror, sample
 
 
 TRIP: dict[str, Any] = {
@@ -252,16 +249,19 @@ TRIP: dict[str, Any] = {
 }
 
 
-def test_a_settings_class_takes_its_keys_alone() -> None:
-    assert keys_of(TripKeys) == ["language.name", "mirror", "sample"]
-    assert select(TripKeys, TRIP) == TripKeys(LanguagePart("zh"), {"seed": 1}, "")
+def test_a_function_takes_its_keys_alone_from_the_configuration() -> None:
+    assert [*keys_of(trip)] == ["language", "mirror", "sample"]
+    assert configured(trip, TRIP)("sea") == ("sea", Tongue("zh"), "", {"seed": 1})
     for language, message in (
         ({"name": 7}, r"^language\.name: Input should be a"),
-        ({"nam": "zh"}, r"^data/config\.yaml has no key language\.name;"),
-        ("zh", r"^data/config\.yaml has no key language\.name;"),
+        ({"nam": "zh"}, r"^language\.name: Field required"),
+        ("zh", r"^language: Input should be a dictionary"),
     ):
         with pytest.raises(ConfigurationError, match=message):
-            select(TripKeys, {**TRIP, "language": language}, "data/config.yaml")
+            configured(trip, {**TRIP, "language": language})
+    del TRIP["language"]
+    with pytest.raises(ConfigurationError, match=r"^data/config\.yaml has no key language; make"):
+        configured(trip, TRIP, "data/config.yaml")
 
 
 @dataclass(frozen=True)
@@ -322,7 +322,7 @@ def test_the_stage_writes_what_was_composed_in_the_same_bytes_everywhere(project
     assert (project / "two/language.yaml").read_text("utf-8") == language
     composed = compose(CONF, MINI)
     assert yaml.safe_load(language) == composed["language"]
-    written = {**composed, "language": {"name": "zh-Hant-TW"}}
+    written = {key: value for key, value in composed.items() if key != "language"}
     # The sources of `mini` have paths, and their files are not here.
     written["contents"] = dict.fromkeys(composed["sources"], "")
     assert yaml.safe_load(config) == written

@@ -15,10 +15,10 @@ import yaml
 from hydra.utils import get_class, get_method
 
 from bears.config import Config, compose, read_selection
-from bears.config.pipeline import GROUPS
-from bears.config.typed import keys_of, pick
+from bears.config.pipeline import GROUPS, configuration_of_stages
+from bears.config.typed import configured, keys_of
 from bears.sources.shapes import SHAPES
-from tests.workspace import ROOT, STAGES, keys_read
+from tests.workspace import ROOT, STAGES
 
 DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(
     (ROOT / "dvc.yaml").read_text(encoding="utf-8")
@@ -65,23 +65,29 @@ def declared_keys(stage: str) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("stage", STAGES[1:])
-def test_params_are_the_keys_of_the_settings_class(stage: str) -> None:
-    settings = keys_read(import_module(f"stages.{stage}").main)
-    keys = [key for key in keys_of(settings) if key.split(".")[0] != "language"]
+def test_params_are_the_parameters_of_main(stage: str) -> None:
+    keys = keys_of(import_module(f"stages.{stage}").main)
     (declared,) = declared_keys(stage)
-    language = [key for key in declared if key.split(".")[0] == "language"]
-    whole = "language" in keys_of(settings)
-    assert [key for key in declared if key not in language] == keys
-    assert whole == ("data/language.yaml" in DEFINITIONS[stage]["deps"])
-    assert language == [key for key in keys_of(settings) if key.startswith("language.")]
+    assert declared == sorted(keys.keys() - {"language"})
+    assert ("language" in keys) == ("data/language.yaml" in DEFINITIONS[stage]["deps"])
+
+
+def test_a_setting_has_the_same_class_in_every_stage_that_does_not_only_pass_it_on() -> None:
+    kinds: dict[str, set[Any]] = {}
+    for stage in STAGES[1:]:
+        for key, kind in keys_of(import_module(f"stages.{stage}").main).items():
+            kinds.setdefault(key, set()).add(kind)
+    several = {key for key, found in kinds.items() if len(found) > 1}
+    # `sample` may only need the name of the language.
+    assert several == {"language"}
 
 
 @pytest.mark.slow
 def test_every_benchmark_has_the_keys_of_every_stage() -> None:
     for benchmark in names("benchmark"):
         for stage in STAGES[1:]:
-            settings = keys_read(import_module(f"stages.{stage}").main)
-            pick(composed(benchmark), keys_of(settings), benchmark)
+            main = import_module(f"stages.{stage}").main
+            configured(main, composed(benchmark), benchmark)
 
 
 def test_only_the_first_stage_depends_on_the_selection_and_the_files_behind_it() -> None:
@@ -188,3 +194,42 @@ def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> Non
     for benchmark in names("benchmark"):
         if composed(benchmark)["sample"]["sampler"] == "whole":
             assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""
+
+
+ACCEPT = "benchmark.accept=[{check: empty, record_id: r, reason: why}]"
+
+
+@pytest.mark.parametrize(
+    ("change", "stages"),
+    [
+        ("benchmark.cite_as=me", []),
+        ("benchmark.date_published=today", []),
+        ("benchmark.licence=MIT", []),
+        (ACCEPT, ["verify", "audit"]),
+        ("replacements", ["sample"]),
+        ("edits", ["sample"]),
+        ("reviews", ["sample", "translate", "verify"]),
+        ("judgements", ["verify", "audit", "evaluate"]),
+        ("labels", []),
+    ],
+)
+def test_a_change_makes_only_those_stages_run_that_read_it(
+    change: str, stages: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    entry = {
+        "replacements": {"question_id": "q", "reason": "why"},
+        "edits": {"record_id": "q", "field": "question", "old": "a", "new": "b", "reason": "why"},
+        "reviews": {"record_id": "q", "field": "question", "decision": "accept"},
+        "judgements": {"question_id": "q", "doc_id": "d", "decision": "not"},
+        "labels": {"pair": "a b", "draw": 1, "question_id": "q", "weight": 1.0, "largest": 1.0},
+    }
+    monkeypatch.chdir(ROOT)
+    conf = tmp_path / "conf"
+    (conf / "ledger").mkdir(parents=True)
+    before = configuration_of_stages(compose(conf, SELECTION))
+    if change in entry:
+        ledger = yaml.safe_dump({change: [entry[change]]})
+        (conf / "ledger" / "mini.yaml").write_text(ledger, encoding="utf-8")
+    overrides = [] if change in entry else [change]
+    after = configuration_of_stages(compose(conf, SELECTION, overrides))
+    assert [stage for stage in before if before[stage] != after[stage]] == stages

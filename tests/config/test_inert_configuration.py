@@ -292,7 +292,7 @@ def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.M
     run_stage()
     written = (project / "data" / "config.yaml").read_text(encoding="utf-8")
     ledger = {"replacements": [], "edits": [entry], "reviews": [], "judgements": []}
-    assert yaml.safe_load(written)["ledger"] == ledger
+    assert ledger.items() <= yaml.safe_load(written).items()
     assert SECRET not in written
 
 

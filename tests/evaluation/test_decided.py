@@ -12,7 +12,7 @@ import pytest
 import pytrec_eval
 
 from bears.config import parse
-from bears.config.ledger.entries import Judgements, PairDecision
+from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import open_ledger
 from bears.errors import ConfigurationError
@@ -157,11 +157,11 @@ def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
     for _ in range(2):
         with open_ledger(path) as ledger:
             ledger.add("judgements", [first], PAIR)
-    assert parse(Judgements, yaml_value(path), "ledger").judgements == (
+    assert parse(Ledger, yaml_value(path), "ledger").judgements == (
         PairDecision("q", "d", "relevant", author="Ann"),
     )
     with pytest.raises(ConfigurationError, match="two judgements of d for q"):
-        parse(Judgements, {"judgements": [first, {**first, "decision": "partial"}]}, "ledger")
+        parse(Ledger, {"judgements": [first, {**first, "decision": "partial"}]}, "ledger")
 
 
 HEADER = "record_id,doc_id,decision,reason,author\n"

@@ -16,7 +16,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bears.config.typed import select
+from bears.config.typed import configured
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.evaluate import (
     Evaluation,
@@ -280,7 +280,7 @@ def evaluated(
         "retrieve": {"depth": depth, "score_threshold": 0.0},
         "ledger": {"judgements": []},
     }
-    stage.main(select(stage.EvaluateKeys, config), paths)
+    configured(stage.main, config)(paths)
     results: dict[str, Any] = json.loads(paths["metrics"].read_bytes())
     return results
 

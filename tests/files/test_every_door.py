@@ -25,7 +25,6 @@ from bears.cli.source import pin
 from bears.config import compose, parse, read_ledger, read_mapping, read_selection
 from bears.config.ledger.table import read_judgements
 from bears.config.pipeline import run
-from bears.config.typed import Keys
 from bears.errors import BearsError
 from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.timing import read_timing
@@ -96,7 +95,7 @@ def in_folder(read: Callable[[], object]) -> Read:
 def definitions() -> int:
     """Run a stage that does not exist, as a stage by hand reads it first."""
     with redirect_stderr(StringIO()) as told:
-        status = run("boil", Keys, lambda *_: None, [])
+        status = run("boil", lambda *_: None, [])
     assert status == 1, told.getvalue()
     raise BearsError(told.getvalue())
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bears.config import compose, parse, read_mapping, read_selection
-from bears.config.shape import SourceSettings
+from bears.config.source import Source
 from bears.errors import ConfigurationError
 from bears.language.declared import LENGTH, MOST, contradiction, disagreeing, kin
 from bears.language.gates import GATES, check
@@ -146,7 +146,7 @@ def test_every_real_paragraph_of_drcd_fits_and_its_simplified_form_does_not(
     assert len(unseen) <= 0.01 * len(texts)
 
 
-OF_ENGLISH, OF_CHINESE = (SourceSettings(language=tag, licence="") for tag in ("en", "zh-Hant-TW"))
+OF_ENGLISH, OF_CHINESE = (Source("s", tag, "") for tag in ("en", "zh-Hant-TW"))
 MIXED = {"drcd": OF_CHINESE, "hotpotqa": OF_ENGLISH}
 ONE = {"beir": OF_ENGLISH}
 
@@ -167,7 +167,7 @@ ONE = {"beir": OF_ENGLISH}
     ],
 )
 def test_a_text_is_native_if_its_language_is_the_target(
-    sources: dict[str, SourceSettings], names: set[str], kept: str, expected: dict[str, str]
+    sources: dict[str, Source], names: set[str], kept: str, expected: dict[str, str]
 ) -> None:
     assert languages_of(sources, names, kept, "zh-Hant-TW") == expected
 

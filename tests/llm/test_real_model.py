@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from bears.config import compose, read_selection
-from bears.config.typed import select
+from bears.config.typed import configured
 from bears.files.records import write_lines, write_records
 from bears.language.gates import check
 from bears.language.text import Text
@@ -25,7 +25,7 @@ from bears.sources.parts import Parts
 from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs
 from bears.translation.spans import read_back
-from bears.translation.task import TranslateKeys, TranslationTask, read_task
+from bears.translation.task import TranslationTask, read_task
 from bears.types import Document
 from tests.sampled import collected
 
@@ -86,7 +86,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
     with served(ROOT, context=2048) as (address, _), recorded() as exchanges:
         overrides = _overrides(address)
         config = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), overrides)
-        task = read_task(select(TranslateKeys, config), folder / "sampled", folder)
+        task = configured(read_task, config)(folder / "sampled", folder)
         workflow = Workflow(task, folder / "memory.jsonl", folder)
         report = workflow.fill()
     rows = list(workflow.kept.journal.rows())

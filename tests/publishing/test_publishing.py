@@ -39,9 +39,10 @@ DOCUMENTS = [
     Document("d3", "three", "t", "3", False),
 ]
 CONFIG: dict[str, Any] = {
-    "benchmark": {
-        **{"name": "small", "language": "en", "licence": "CC0-1.0", "accept": []},
-        **{"cite_as": "A. Bear, Small", "date_published": "2026-11-22"},
+    "benchmark": {"name": "small", "language": "en"},
+    "accepted": [],
+    "publication": {
+        **{"licence": "CC0-1.0", "cite_as": "A. Bear, Small", "date_published": "2026-11-22"},
     },
     "language": {"name": "en"},
     "sample": {"sampler": "whole"},
@@ -49,7 +50,7 @@ CONFIG: dict[str, Any] = {
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},
-    "ledger": {"replacements": [], "edits": [], "reviews": [], "judgements": []},
+    **{"replacements": [], "edits": [], "reviews": [], "judgements": []},
     "evaluate": {"measures": ["mrr"], "curve": []},
     "retrieve": {"depth": 100, "score_threshold": None, "ignore_identical_ids": False},
     "sources": {
@@ -166,10 +167,10 @@ def test_the_strictest_licence_follows(licences: list[str], expected: str, remar
     ("change", "expected"),
     [
         (lambda c: c["sample"].update(seed=7), ["configuration"]),
-        (lambda c: c["ledger"].update(edits=[{"record_id": "q1"}]), ["ledger"]),
+        (lambda c: c.update(edits=[{"record_id": "q1"}]), ["ledger"]),
         (lambda c: c["sources"]["t"].update(revision="c" * 40), ["sources"]),
         # Where files are, and how fast a model is asked, change nothing.
-        (lambda c: c["benchmark"].update(date_published="2030-01-01"), []),
+        (lambda c: c["publication"].update(date_published="2030-01-01"), []),
         (lambda c: c["sources"]["s"].update(path="/yours/s.json"), []),
         (lambda c: c["translator"].update(concurrency=1), []),
     ],
@@ -341,8 +342,8 @@ def test_an_export_has_peoples_decisions_but_not_their_names(
     write_export(finished, tmp_path / "without")
     assert "ledger" not in read_json(tmp_path / "without" / "benchmark.json")
     said = {"question_id": "q1", "doc_id": "d3", "decision": "partial"}
-    ledger = {"judgements": [{**said, "author": "Ann", "reason": "private"}]}
-    write_export(replace(finished, config={**CONFIG, "ledger": ledger}), tmp_path / "with")
+    judgements = [{**said, "author": "Ann", "reason": "private"}]
+    write_export(replace(finished, config={**CONFIG, "judgements": judgements}), tmp_path / "with")
     assert read_json(tmp_path / "with" / "benchmark.json")["ledger"] == {"judgements": [said]}
 
 

@@ -16,7 +16,8 @@ import pytest
 from bears.cli.selection import composed
 from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
-from bears.config.shape import BenchmarkIdentity
+from bears.config.shape import Benchmark
+from bears.config.source import Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare
@@ -25,7 +26,6 @@ from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
-from bears.publishing.report.benchmark import ReportKeys
 from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
@@ -71,7 +71,7 @@ class Made:
             write_records(place / f"corpus{kept}.json", documents)
         origin = {"source": source, "licence": source, "path": source, "revision": source}
         write_json(self.place.sources, [{**origin, "files": [{"name": source, "sha256": ""}]}])
-        self.keys = ReportKeys(BenchmarkIdentity(source, "en"), {})
+        self.about = Benchmark(source, "en"), dict[str, Source]()
         self.files = [self._system(at, name) for at, name in enumerate(names)]
 
     def values(self, system: int) -> list[float]:
@@ -98,7 +98,7 @@ class Made:
 
     def page(self) -> str:
         questions = read_questions(self.place.queries)
-        return report(self.keys, self.place, questions, self.files, "success@1", 10)
+        return report(*self.about, self.place, questions, self.files, "success@1", 10)
 
 
 @pytest.fixture(scope="module")

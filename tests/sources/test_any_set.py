@@ -12,6 +12,7 @@ import pytest
 
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
+from bears.config.source import Source
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
 from bears.files.rows import SourceRecords, open_rows
 from bears.sampling.mixture import Mixture, Quota
@@ -19,7 +20,7 @@ from bears.sampling.sample import sample
 from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
 from bears.sources.convert import convert
 from bears.sources.inspection import Look, inspect
-from bears.sources.source import Source, reader_of
+from bears.sources.source import reader_of
 from tests.sources.files import Row, Rows, array, article, asked, flat, lines, put, table
 
 Files = Mapping[str, bytes]

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
+from bears.config.source import Source
 from bears.errors import BearsError, FormatError, SourceError
 from bears.language.blocks import blocks
 from bears.language.quotations import found_again
@@ -21,7 +22,6 @@ from bears.sources.convert import convert
 from bears.sources.folder.html import blocks_of_html
 from bears.sources.own import read
 from bears.sources.parts import Parts
-from bears.sources.source import Source
 from bears.types import Document, Question, SourceQuestion, Span
 from tests.sources.files import row, workbook
 

@@ -14,13 +14,14 @@ from ir_datasets.formats import JsonlDocs, TrecQrels, TsvQueries
 from bears.cli import main
 from bears.config import compose, read_selection
 from bears.config.ledger.entries import Ledger
-from bears.config.typed import select
+from bears.config.source import Source
+from bears.config.typed import configured
 from bears.errors import SourceError
 from bears.evaluation.evaluate import gold_of
 from bears.files.rows import open_rows
 from bears.sampling.whole import WholeSettings, sample_whole
 from bears.sources.convert import convert
-from bears.sources.source import Source, reader_of
+from bears.sources.source import reader_of
 from stages import download
 from tests.sources.files import Rows, lines
 
@@ -66,8 +67,7 @@ def test_it_is_the_benchmark_that_the_same_rows_are_in_beirs_layout(
     monkeypatch.chdir(place / "tiny")
     config = compose(Path("conf"), read_selection(Path("params.yaml")))
     rows, provenance = place / "rows", place / "sources.json"
-    keys = select(download.DownloadKeys, config)
-    download.main(keys, {"rows": rows, "provenance": provenance})
+    configured(download.main, config)({"rows": rows, "provenance": provenance})
     found = sample_whole(
         WholeSettings("whole", "beir"), {"beir": open_rows(rows, "beir")}, Ledger()
     )

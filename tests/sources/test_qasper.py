@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
+from bears.config.source import Part, Source
 from bears.errors import SourceError
 from bears.language.overlap import Chunks
 from bears.sources import qasper
@@ -22,7 +23,6 @@ from bears.sources.parts import Parts
 from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
 from bears.sources.records import RowRecords, pool_document, pool_question
-from bears.sources.source import Part, Source
 from bears.types import Answer, Document, Question, SourceQuestion
 from tests.sources.files import Row, array, columns, put, table
 from tests.sources.hub_server import listening

@@ -15,6 +15,7 @@ from typing import Any
 
 import pytest
 
+from bears.config.source import Source
 from bears.errors import ConfigurationError, SourceError
 from bears.sources import squad
 from bears.sources.convert import convert
@@ -23,7 +24,7 @@ from bears.sources.parts import Parts, Reader
 from bears.sources.passage_rows import multi_hop, with_passages
 from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
-from bears.sources.source import Source
+from bears.sources.source import checked
 from bears.types import Document, SourceQuestion
 from tests.sources.files import Row, Rows, array, article, asked, flat, lines, put, table
 from tests.workspace import ROOT
@@ -398,7 +399,7 @@ def test_a_source_on_the_hub_that_can_move_or_is_unclear_is_refused(
     change: dict[str, Any], message: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
-        hotpotqa(**{**HUB, **change})
+        checked(hotpotqa(**{**HUB, **change}))
 
 
 @pytest.mark.parametrize(("name", "written"), FORMS)
@@ -436,7 +437,8 @@ CONVERT = """
 import sys
 from pathlib import Path
 from bears.sources.convert import convert
-from bears.sources.source import Source, reader_of
+from bears.config.source import Source
+from bears.sources.source import reader_of
 path = Path(sys.argv[1])
 source = Source("tried", "en", "CC0-1.0", "multi-hop", path=path.name)
 convert(source, reader_of(source), None, path.parent, path.with_suffix(".out"))

@@ -18,7 +18,7 @@ from bears.answers.judging.ruling import Ruling
 from bears.answers.judging.tables import table
 from bears.cli import main
 from bears.config import compose, read_selection
-from bears.config.typed import select
+from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.trec import run_writer
 from bears.types import Answer, Chunk, Document, Hit, Question, QuestionType
@@ -113,7 +113,7 @@ def stage(tmp_path: Path) -> Judged:
         selection = read_selection(ROOT / "params.yaml")
         config = compose(ROOT / "conf", selection, ["benchmark=scifact", *overrides])
         config["generator"] = {"name": "toy", **generator}
-        judge.main(select(judge.JudgeKeys, config), paths)
+        configured(judge.main, config)(paths)
         with paths["questions"].open(encoding="utf-8", newline="") as stream:
             return json.loads(paths["metrics"].read_text()), list(csv.DictReader(stream))
 

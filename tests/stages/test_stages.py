@@ -12,7 +12,6 @@ import subprocess
 import sys
 import termios
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
 from pathlib import Path
@@ -24,11 +23,10 @@ import yaml
 from bears.config import read_mapping
 from bears.config.pipeline import Paths, load_config, run
 from bears.config.shape import Choice
-from bears.config.typed import Keys
 from bears.errors import BearsError
 from bears.files.records import document_count, write_records
 from bears.types import Document
-from tests.workspace import ROOT, STAGES, Workspace, environment_for, finished, keys_read
+from tests.workspace import ROOT, STAGES, Workspace, environment_for, finished
 
 # A pipeline in small, for what every stage program does around its own work.
 DEFINITION = {
@@ -56,41 +54,34 @@ def kitchen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@dataclass(frozen=True)
-class KettleKeys(Keys):
-    """The keys of the configuration that boiling reads."""
-
-    kettle: dict[str, int]
-    language: Choice
-
-
 class Boil:
     """A stage that records its arguments, or fails."""
 
     def __init__(self, failure: BaseException | None = None) -> None:
         self.failure = failure
-        self.calls: list[tuple[KettleKeys, Mapping[str, Path]]] = []
+        self.calls: list[tuple[Mapping[str, Any], Mapping[str, Path]]] = []
 
-    def __call__(self, settings: KettleKeys, paths: Paths) -> None:
+    def main(self, paths: Paths, *, kettle: dict[str, int], language: Choice) -> None:
+        """Boil."""
         if self.failure:
             raise self.failure
-        self.calls.append((settings, dict(paths)))
+        self.calls.append(({"kettle": kettle, "language": language}, dict(paths)))
 
 
 @pytest.mark.usefixtures("kitchen")
 def test_a_stage_sees_the_keys_it_declares_and_no_others() -> None:
     boil = Boil()
-    assert run("boil", KettleKeys, boil, []) == 0
+    assert run("boil", boil.main, []) == 0
     ((settings, _),) = boil.calls
-    assert settings == KettleKeys({"litres": 1}, Choice(LANGUAGE))
+    assert settings == {"kettle": {"litres": 1}, "language": Choice(LANGUAGE)}
 
 
 @pytest.mark.usefixtures("kitchen")
 def test_the_paths_are_those_of_dvc_yaml_unless_given() -> None:
     boil = Boil()
-    run("boil", KettleKeys, boil, [])
-    run("boil", KettleKeys, boil, ["--tea", "cup"])
-    run("boil", KettleKeys, boil, ["--tea=cup", "--water", "sea"])
+    run("boil", boil.main, [])
+    run("boil", boil.main, ["--tea", "cup"])
+    run("boil", boil.main, ["--tea=cup", "--water", "sea"])
     assert [{name: str(path) for name, path in paths.items()} for _, paths in boil.calls] == [
         {"water": "data/mini/water", "tea": "bm25.tea"},
         {"water": "data/mini/water", "tea": "cup"},
@@ -111,7 +102,7 @@ def test_an_option_that_does_not_fit_is_refused(
 ) -> None:
     boil = Boil()
     with pytest.raises(SystemExit) as ended:
-        run("boil", KettleKeys, boil, words)
+        run("boil", boil.main, words)
     assert ended.value.code == 2
     assert message in capsys.readouterr().err
     assert not boil.calls
@@ -127,12 +118,12 @@ def test_an_input_that_is_not_there_yet_is_named(
     text = yaml.safe_dump({"stages": {"boil": definition}})
     (kitchen / "dvc.yaml").write_text(text, encoding="utf-8")
     boil = Boil()
-    assert run("boil", KettleKeys, boil, []) == 1
+    assert run("boil", boil.main, []) == 1
     message = "boil: --water: data/mini/water does not exist yet; `dvc repro boil` makes it first\n"
     assert capsys.readouterr().err == message
     assert not boil.calls
     (kitchen / "data" / "mini" / "water").mkdir(parents=True)
-    assert run("boil", KettleKeys, boil, []) == 0
+    assert run("boil", boil.main, []) == 0
 
 
 @pytest.mark.parametrize("name", ["config", "language"])
@@ -152,7 +143,7 @@ def test_a_configuration_that_is_missing_or_damaged_is_named(
     file.unlink()
     if text is not None:
         file.write_text(text, encoding="utf-8")
-    assert run("boil", KettleKeys, Boil(), []) == 1
+    assert run("boil", Boil().main, []) == 1
     assert capsys.readouterr().err.startswith(f"boil: data/{name}.yaml: {told}")
 
 
@@ -161,7 +152,7 @@ def test_a_declared_key_that_is_not_there_is_named(
 ) -> None:
     without = {key: value for key, value in CONFIG.items() if key != "kettle"}
     (kitchen / "data" / "config.yaml").write_text(yaml.safe_dump(without), encoding="utf-8")
-    assert run("boil", KettleKeys, Boil(), []) == 1
+    assert run("boil", Boil().main, []) == 1
     assert "data/config.yaml has no key kettle" in capsys.readouterr().err
 
 
@@ -169,9 +160,9 @@ def test_a_declared_key_that_is_not_there_is_named(
 def test_what_a_user_can_mend_is_a_message_and_not_a_traceback(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    assert run("boil", KettleKeys, Boil(BearsError("the kettle is empty; fill it")), []) == 1
+    assert run("boil", Boil(BearsError("the kettle is empty; fill it")).main, []) == 1
     assert capsys.readouterr().err == "boil: the kettle is empty; fill it\n"
-    assert run("boil", KettleKeys, Boil(KeyboardInterrupt()), []) == 130
+    assert run("boil", Boil(KeyboardInterrupt()).main, []) == 130
     assert capsys.readouterr().err.startswith("boil: interrupted")
 
 
@@ -179,7 +170,7 @@ def test_outside_the_project_a_stage_says_where_to_run(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    assert run("boil", KettleKeys, Boil(), []) == 1
+    assert run("boil", Boil().main, []) == 1
     assert "bears init NAME" in capsys.readouterr().err
     with pytest.raises(BearsError, match="dvc repro config"):
         load_config()
@@ -205,7 +196,7 @@ def calling(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str])
     def call(workspace: Workspace, stage: str, *words: str, code: int = 0) -> str:
         monkeypatch.chdir(workspace.root)
         main = import_module(f"stages.{stage}").main
-        ended = run(stage, keys_read(main), main, words)
+        ended = run(stage, main, words)
         printed = capsys.readouterr()
         assert ended == code, printed
         return printed.out + printed.err

@@ -7,11 +7,10 @@ irrelevant.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal
+from typing import Annotated, Literal, TypeVar
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
-from bears.config.typed import Keys
 from bears.files.shown import blank
 from bears.types import Closed, Finding
 
@@ -43,6 +42,11 @@ class Edit(Closed):
     reason: str
     author: str = ""
 
+    @property
+    def about(self) -> str:
+        """Return what must not be decided twice."""
+        return f"edits of {self.field} of {self.record_id}"
+
 
 @dataclass(frozen=True)
 class Review(Closed):
@@ -68,6 +72,11 @@ class Review(Closed):
             raise ValueError(
                 f"{self.field} of {self.record_id} is to be corrected, but its text is empty"
             )
+
+    @property
+    def about(self) -> str:
+        """Return what must not be decided twice."""
+        return f"reviews of {self.field} of {self.record_id}"
 
     @property
     def sent_back(self) -> int:
@@ -97,6 +106,12 @@ class PairDecision(Closed):
         """Return the question, document and passage that the decision is about."""
         return self.question_id, self.doc_id, self.quotation
 
+    @property
+    def about(self) -> str:
+        """Return what must not be decided twice."""
+        passage = f" ({self.quotation!r})" if self.quotation else ""
+        return f"judgements of {self.doc_id}{passage} for {self.question_id}"
+
 
 @dataclass(frozen=True)
 class LabelDraw(Closed):
@@ -118,19 +133,40 @@ class LabelDraw(Closed):
     labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
 
 
-@dataclass(frozen=True)
-class Labels(Keys):
-    """The draws of answers to label, which no stage reads."""
+E = TypeVar("E", Edit, Review, PairDecision)
 
+
+def _once(entries: tuple[E, ...]) -> tuple[E, ...]:
+    """Return each entry once; refuse two different ones about the same thing."""
+    decided: dict[str, E] = {}
+    for entry in entries:
+        if decided.setdefault(entry.about, entry) != entry:
+            raise ValueError(f"two {entry.about:.200}; keep one of them")
+    return tuple(decided.values())
+
+
+Replacements = tuple[Replacement, ...]
+Edits = Annotated[tuple[Edit, ...], AfterValidator(_once)]
+Reviews = Annotated[tuple[Review, ...], AfterValidator(_once)]
+Judgements = Annotated[tuple[PairDecision, ...], AfterValidator(_once)]
+
+
+@dataclass(frozen=True)
+class Ledger:
+    """The parts of conf/ledger/<benchmark>.yaml.
+
+    Args:
+        replacements, edits: they change the sample.
+        reviews: about translations, or about questions that a model wrote.
+        judgements: about documents and passages.
+        labels: draws of answers to label, which no stage reads.
+    """
+
+    replacements: Replacements = ()
+    edits: Edits = ()
+    reviews: Reviews = ()
+    judgements: Judgements = ()
     labels: tuple[LabelDraw, ...] = ()
-
-
-@dataclass(frozen=True)
-class Ledger(Keys):
-    """The decisions that change the sample."""
-
-    replacements: tuple[Replacement, ...] = ()
-    edits: tuple[Edit, ...] = ()
 
     @property
     def replaced(self) -> frozenset[str]:
@@ -141,72 +177,6 @@ class Ledger(Keys):
         """Return the replaced ids and the edits, sorted."""
         edits = [[each.record_id, each.field, each.old, each.new] for each in self.edits]
         return sorted([*([replaced] for replaced in self.replaced), *edits])
-
-
-@dataclass(frozen=True)
-class Reviews(Keys):
-    """The decisions about translations, of which no text has two different ones."""
-
-    reviews: tuple[Review, ...] = ()
-
-    def __post_init__(self) -> None:
-        _refuse_contradictions(
-            (f"reviews of {one.field} of {one.record_id}", one) for one in self.reviews
-        )
-
-
-@dataclass(frozen=True)
-class Judgements(Keys):
-    """The decisions about documents and passages: each question has one about each of them."""
-
-    judgements: tuple[PairDecision, ...] = ()
-
-    def __post_init__(self) -> None:
-        _refuse_contradictions(
-            (
-                f"judgements of {one.doc_id}{one.quotation and f' ({one.quotation!r:.40})'} for "
-                f"{one.question_id}",
-                one,
-            )
-            for one in self.judgements
-        )
-        object.__setattr__(self, "judgements", tuple(dict.fromkeys(self.judgements)))
-
-
-@dataclass(frozen=True)
-class TextDecisions(Judgements, Reviews):
-    """The decisions about finished texts."""
-
-    def __post_init__(self) -> None:
-        Reviews.__post_init__(self)
-        Judgements.__post_init__(self)
-
-
-@dataclass(frozen=True)
-class SampleLedger(Ledger, Reviews):
-    """The decisions that change the sample, or what is made of it."""
-
-    def __post_init__(self) -> None:
-        _refuse_contradictions(
-            (f"edits of {edit.field} of {edit.record_id}", edit) for edit in self.edits
-        )
-        Reviews.__post_init__(self)
-
-
-@dataclass(frozen=True)
-class WholeLedger(Judgements, SampleLedger):
-    """Everything that the configuration takes from a ledger."""
-
-    def __post_init__(self) -> None:
-        SampleLedger.__post_init__(self)
-        Judgements.__post_init__(self)
-
-
-@dataclass(frozen=True)
-class LedgerPart(Keys):
-    """The ledger, as a key of the configuration."""
-
-    ledger: WholeLedger
 
 
 @dataclass(frozen=True)
@@ -226,12 +196,7 @@ class Acceptance(Closed):
     field: str = ""
 
 
-@dataclass(frozen=True)
-class BenchmarkAcceptances(Keys):
-    """The language of the benchmark, and the findings about it that are accepted."""
-
-    accept: tuple[Acceptance, ...]
-    language: str
+Acceptances = tuple[Acceptance, ...]
 
 
 def accept(findings: Iterable[Finding], accepted: Sequence[Acceptance]) -> list[Finding]:
@@ -248,11 +213,3 @@ def _judged(finding: Finding, accepted: Sequence[Acceptance]) -> Finding:
                 finding, severity="accepted", message=f"{finding.message} ({entry.reason})"
             )
     return finding
-
-
-def _refuse_contradictions(entries: Iterable[tuple[str, object]]) -> None:
-    """Raise ValueError if two different entries are about the same thing."""
-    decided: dict[str, object] = {}
-    for about, entry in entries:
-        if decided.setdefault(about, entry) != entry:
-            raise ValueError(f"two {about}; keep one of them")

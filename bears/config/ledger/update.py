@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import parse, read_ledger, write_yaml
-from bears.config.ledger.entries import Labels, WholeLedger
+from bears.config.ledger.entries import Ledger
 from bears.files.lock import locked_folder
 from bears.files.records import to_line
 
@@ -23,8 +23,7 @@ class OpenLedger:
 
     def __init__(self, path: Path) -> None:
         self._path, self._content = path, read_ledger(path)
-        self.decisions = parse(WholeLedger, self._content, str(path))
-        self.labels = parse(Labels, self._content, str(path)).labels
+        self.decisions = parse(Ledger, self._content, str(path))
 
     def add(self, part: str, entries: Sequence[Mapping[str, Any]], same: Sequence[str]) -> None:
         """Add entries; one replaces an earlier one that has the same values under ``same``.

@@ -6,22 +6,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config.shape import BenchmarkIdentity, SourceSettings
-from bears.config.typed import Keys
+from bears.config.shape import Benchmark
+from bears.config.source import Source
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
 from bears.files.records import read_json, read_lines, read_questions, stream_documents
 from bears.layout import BenchmarkFiles
 from bears.retrieval.chunking import texts_of
 from bears.types import Chunk, Question
-
-
-@dataclass(frozen=True)
-class ReportKeys(Keys):
-    """The keys of the configuration that the report reads."""
-
-    benchmark: BenchmarkIdentity
-    sources: dict[str, SourceSettings]
 
 
 @dataclass(frozen=True)
@@ -100,7 +92,8 @@ GOLD, OTHER = 3000, 300
 
 
 def read_benchmark(
-    keys: ReportKeys,
+    about: Benchmark,
+    sources: Mapping[str, Source],
     files: BenchmarkFiles,
     questions: Sequence[Question],
     gold: Collection[Chunk],
@@ -109,7 +102,7 @@ def read_benchmark(
     """Read what the page shows; only the documents named are read in full.
 
     Args:
-        keys: of the configuration.
+        about, sources: of the configuration.
         files: of the benchmark; all but the translated records may be missing.
         questions: all of the benchmark.
         gold: the chunks that answer.
@@ -138,9 +131,9 @@ def read_benchmark(
     sidecar = read_json(files.sidecar) if files.sidecar.is_file() else {}
     found = [_rows(folder / "findings.jsonl") for folder in (files.verified, files.audited)]
     return ReportedBenchmark(
-        name=keys.benchmark.name,
-        language=keys.benchmark.language,
-        languages={name: source.language for name, source in keys.sources.items()},
+        name=about.name,
+        language=about.language,
+        languages={name: source.language for name, source in sources.items()},
         questions=questions,
         texts=texts,
         originals={q.question_id: (q.question, q.gold_answer) for q in originals},

@@ -6,7 +6,7 @@ from itertools import combinations
 from pathlib import Path
 
 from bears.config import parse, read_ledger
-from bears.config.ledger.entries import Labels
+from bears.config.ledger.entries import Ledger
 from bears.layout import ledger_of
 from bears.publishing.report.advice import Sentence
 from bears.publishing.report.words import signed
@@ -24,7 +24,7 @@ def label_notes(systems: Sequence[System]) -> list[Sentence]:
             file = system.revision.output(JUDGEMENTS)
             judged |= {system.name: judged_in(file, system.name)} if file else {}
     path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
-    labels = parse(Labels, read_ledger(path), str(path)).labels if judged else ()
+    labels = parse(Ledger, read_ledger(path), str(path)).labels if judged else ()
     judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
     notes: list[Sentence] = []
     for a, b in combinations(judged, 2):

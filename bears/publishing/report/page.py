@@ -12,6 +12,8 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bears.answers.judging.ruling import VALUES
+from bears.config.shape import Benchmark
+from bears.config.source import Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED
@@ -30,7 +32,7 @@ from bears.publishing.report.advice import (
     rows,
     seen_from,
 )
-from bears.publishing.report.benchmark import GOLD, OTHER, ReportKeys, read_benchmark
+from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.comparison import better_of, compared
 from bears.publishing.report.details import candidates, details, needed
@@ -64,7 +66,8 @@ Looks = Mapping[str, Mapping[str, str]]
 
 
 def report(
-    keys: ReportKeys,
+    about: Benchmark,
+    sources: Mapping[str, Source],
     files: BenchmarkFiles,
     questions: Sequence[Question],
     systems: Sequence[System],
@@ -76,7 +79,7 @@ def report(
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
     Args:
-        keys: of the configuration.
+        about, sources: of the configuration.
         files: of the benchmark.
         questions: all of the benchmark.
         systems: one or more with distinct names, their values in the order of the questions.
@@ -99,7 +102,7 @@ def report(
     systems = sorted(systems, key=lambda system: order.index(system.name))
     telling = candidates(len(questions), systems, measure)
     gold, shown = needed((questions[at] for at in telling), systems, top)
-    benchmark = read_benchmark(keys, files, questions, gold, shown)
+    benchmark = read_benchmark(about, sources, files, questions, gold, shown)
     opened, too_large = details(benchmark, systems, _columns(measure, names), telling, top)
     look = looks(order)
     judged = sum(question.judged for question in questions)

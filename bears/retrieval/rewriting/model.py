@@ -7,8 +7,7 @@ from typing import ClassVar, Literal
 
 from typing_extensions import TypedDict
 
-from bears.config.shape import LanguageNames
-from bears.config.typed import Keys
+from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
 from bears.files.records import read_questions
 from bears.files.shown import blank
@@ -168,15 +167,7 @@ def _asked(request: RewriteRequest, line: str) -> Asked:
     return Asked(request.record_id, query, search)
 
 
-@dataclass(frozen=True)
-class RewritingKeys(Keys):
-    """The keys of the configuration that rewriting by a model reads."""
-
-    rewriter: RewriterSettings
-    written_in: LanguageNames
-
-
-def read_task(keys: RewritingKeys, queries: Path) -> RewriteTask:
+def read_task(queries: Path, *, rewriter: RewriterSettings, written_in: WrittenIn) -> RewriteTask:
     """Read the questions to rewrite.
 
     Args:
@@ -185,6 +176,5 @@ def read_task(keys: RewritingKeys, queries: Path) -> RewriteTask:
     Raises:
         ConfigurationError, FormatError: the settings or the questions are invalid.
     """
-    written_in = keys.written_in
     language = {"title": written_in.title, "native_name": written_in.native_name}
-    return RewriteTask(keys.rewriter, language, read_questions(queries))
+    return RewriteTask(rewriter, language, read_questions(queries))
