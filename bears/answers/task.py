@@ -10,7 +10,7 @@ from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
 from bears.answers.shown import Shown, documents_of, show
 from bears.config.typed import Keys
 from bears.files.records import read_questions
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.llm.flat import FlatUse
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer

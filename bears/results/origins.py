@@ -16,8 +16,9 @@ from bears.evaluation.measure import parse_measure
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
 from bears.files.trec import read_table
+from bears.files.visible import one_line
 from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, pattern
 from bears.results.board import read_board
 from bears.results.records import Records

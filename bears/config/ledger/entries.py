@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from bears.config.typed import Keys
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.types import Closed, Finding
 
 
