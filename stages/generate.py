@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from bears.config import build, parse
+from bears.config import parse
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkName, Choice
 from bears.config.typed import Keys
@@ -25,19 +25,20 @@ def main(keys: GenerateKeys, paths: Paths) -> None:
         # DVC warns about empty files.
         write_text(paths["out"], "\n")
         return
-    if "_target_" in keys.generator:
-        questions = read_questions(paths["queries"])
-        texts = {each.doc_id: each.content for each in stream_documents(paths["corpus"])}
-        generator = build(keys.generator, "generator", "bears.answers")
-        found = generator.answered(questions, texts, keys.written_in["unanswerable"])
-        write_lines(paths["out"], found)
-        return
     # These imports take half a second, which an experiment with a retriever alone does not need.
     from bears.answers.answered import answered
+    from bears.answers.settings import GeneratorSettings, generator_of
     from bears.answers.task import AnswerKeys, read_task
     from bears.files.shown import complain
     from bears.llm.workflow import Workflow
 
+    generator = generator_of(keys.generator)
+    if not isinstance(generator, GeneratorSettings):
+        questions = read_questions(paths["queries"])
+        texts = {each.doc_id: each.content for each in stream_documents(paths["corpus"])}
+        found = generator.answered(questions, texts, keys.written_in["unanswerable"])
+        write_lines(paths["out"], found)
+        return
     own = {"generator": keys.generator, "written_in": keys.written_in}
     files = (paths[name] for name in ("queries", "corpus", "chunks", "within"))
     task = read_task(parse(AnswerKeys, own, ""), *files)

@@ -45,8 +45,9 @@ def main(keys: JudgeKeys, paths: Paths) -> None:
     from bears.answers.judging.files import read_unjudged
     from bears.answers.judging.judged import results_of, with_rulings
     from bears.answers.judging.tables import table, write_judged
+    from bears.answers.settings import generator_of
 
-    context = "own" if "_target_" in generator else generator.get("context", "retrieved")
+    context = getattr(generator_of(generator), "context", "own")
     run = paths["within" if generator.get("within") else "run"]
     run_shown = run if context == "retrieved" else None
     language = keys.benchmark.language

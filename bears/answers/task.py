@@ -6,9 +6,11 @@ from pathlib import Path
 
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, WrittenIn, mark_of, messages
-from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
+from bears.answers.settings import GIVEN_UP, GeneratorSettings, generator_of, given_up
 from bears.answers.shown import Shown, documents_of, show
+from bears.config.shape import Choice
 from bears.config.typed import Keys
+from bears.errors import ConfigurationError
 from bears.files.records import read_questions
 from bears.files.visible import blank
 from bears.llm.flat import FlatUse
@@ -106,7 +108,7 @@ class AnswerTask(FlatUse[AnswerRequest]):
 class AnswerKeys(Keys):
     """The keys of the configuration that answering reads."""
 
-    generator: GeneratorSettings
+    generator: Choice
     written_in: WrittenIn
 
 
@@ -123,7 +125,12 @@ def read_task(
     Raises:
         ConfigurationError, FormatError: the configuration or a file is wrong.
     """
-    settings = keys.generator
+    settings = generator_of(keys.generator)
+    if not isinstance(settings, GeneratorSettings):
+        raise ConfigurationError(
+            f"generator {keys.generator.name} finds its passages itself, and none can be shown to "
+            "it; choose one with a model or generator=sentence"
+        )
     questions = read_questions(queries)
     found = documents_of(questions, corpus, within if settings.within else chunks, settings)
     shown = {key: show(documents, settings.tokens) for key, documents in found.items()}

@@ -15,7 +15,7 @@ import pytest
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
     JudgePrompt,
-    JudgeSettings,
+    ModelJudge,
     VerdictRequest,
     VerdictTask,
     marker,
@@ -93,9 +93,9 @@ def court(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
         yield opened
 
 
-def settings(**changes: Any) -> JudgeSettings:
+def settings(**changes: Any) -> ModelJudge:
     judge = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), ["judge=local"])["judge"]
-    return parse(JudgeSettings, {**judge, **changes}, "judge")
+    return parse(ModelJudge, {**judge, **changes}, "judge")
 
 
 def task(case: Case, language: str = "en", **changes: Any) -> VerdictTask:
