@@ -17,7 +17,8 @@ from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons, sample
-from bears.sampling.whole import WholeSettings, sample_whole
+from bears.sampling.sampler import sampler_of
+from bears.sampling.whole import Whole, sample_whole
 from bears.types import Document, Question
 
 
@@ -37,13 +38,18 @@ class SampleKeys(Keys):
 
 def main(keys: SampleKeys, paths: Paths) -> None:
     """Draw the benchmark from its sources, take a source as it is, or replay made questions."""
-    sampling = {"made": _make, "whole": _take}.get(keys.sample.sampler, _draw)
-    sampling(keys, paths)
+    sampler = sampler_of(keys.sample)
+    if isinstance(sampler, Mixture):
+        _draw(sampler, keys, paths)
+    elif isinstance(sampler, Whole):
+        _take(sampler, keys, paths)
+    else:
+        _make(keys, paths)
 
 
-def _draw(keys: SampleKeys, paths: Paths) -> None:
+def _draw(mixture: Mixture, keys: SampleKeys, paths: Paths) -> None:
     out, ledger = paths["out"], keys.ledger
-    drawn = sample(parse(Mixture, keys.sample, "sample"), sources_in(paths["rows"]), ledger)
+    drawn = sample(mixture, sources_in(paths["rows"]), ledger)
     _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
@@ -57,8 +63,8 @@ def _draw(keys: SampleKeys, paths: Paths) -> None:
         complain(f"ledger: no record {record_id} in this sample")
 
 
-def _take(keys: SampleKeys, paths: Paths) -> None:
-    out, whole = paths["out"], parse(WholeSettings, keys.sample, "sample")
+def _take(whole: Whole, keys: SampleKeys, paths: Paths) -> None:
+    out = paths["out"]
     taken = sample_whole(whole, sources_in(paths["rows"]), keys.ledger)
     licence = keys.sources[whole.source].licence
     _write(out, taken.questions, taken.documents(), taken.lineage(licence))

@@ -86,6 +86,6 @@ def generator_of(chosen: Mapping[str, Any]) -> Any:
     Raises:
         ConfigurationError: the description is wrong, or from an earlier version of BEARS.
     """
-    kind = SentenceGenerator if chosen.get("method") == "sentence" else ModelGenerator
-    require_target(chosen, f"generator {chosen['name']}", kind, "method")
+    kind = "SentenceGenerator" if chosen.get("method") == "sentence" else "ModelGenerator"
+    require_target(chosen, f"generator {chosen['name']}", f"{__name__}.{kind}", "method")
     return build(chosen, "generator", "bears.answers")

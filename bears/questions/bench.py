@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bears.answers.prompts import WrittenIn
 from bears.config.ledger.entries import SampleLedger
-from bears.config.shape import Choice
+from bears.config.shape import Choice, Sampling
 from bears.config.typed import Keys, build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
@@ -21,6 +21,7 @@ from bears.questions.sift import Sieve
 from bears.questions.task import QuestionTask
 from bears.questions.units import Unit, pool_of, units_of
 from bears.retrieval.chunking import chunks
+from bears.sampling.sampler import sampler_of
 from bears.types import Document
 
 
@@ -76,7 +77,7 @@ class BenchKeys(Keys):
     ledger: SampleLedger
     passages: Choice
     questioner: QuestionerSettings
-    sample: MadeSettings
+    sample: Sampling
     written_in: WrittenIn
 
 
@@ -89,7 +90,8 @@ def read_bench(keys: BenchKeys, rows: Path) -> Bench:
     Raises:
         ConfigurationError, SamplingError, FormatError: the configuration or the rows are wrong.
     """
-    settings, questioner, ledger = keys.sample, keys.questioner, keys.ledger
+    questioner, ledger = keys.questioner, keys.ledger
+    settings: MadeSettings = sampler_of(keys.sample)
     language = keys.written_in
     if not questioner.model or questioner.prompt is None or questioner.reader is None:
         raise ConfigurationError(

@@ -134,7 +134,6 @@ class MadeSettings(Closed):
         again_f1: the token F1 from which on the question that a reader asks counts as the same.
     """
 
-    sampler: Literal["made"]
     source: str
     passages: Annotated[int, Field(ge=1)]
     bm25: Mapping[str, Any]

@@ -14,6 +14,7 @@ from bears.config.typed import require_target
 from bears.llm.kept import KeptReplies
 
 ROOM = "bears.answers.judging"
+MODEL, PANEL = f"{ROOM}.model.ModelJudge", f"{ROOM}.bench.Panel"
 Judges = Mapping[str, Judge | ModelJudge]
 """Judge's name to a judge that compares words, or to the settings of a model."""
 Rulings = dict[str, list[Ruling]]
@@ -36,9 +37,9 @@ def judges_of(judge: Mapping[str, Any]) -> Judges:
     if judge["name"] == "none":
         return {}
     where, parts = f"judge {judge['name']}", judge.get("judges", {})
-    require_target(judge, where, Panel if parts else ModelJudge)
+    require_target(judge, where, PANEL if parts else MODEL)
     for name, part in parts.items():
-        require_target(part, f"judge {name}", ModelJudge)
+        require_target(part, f"judge {name}", MODEL)
     built = build(judge, where, ROOM)
     return built.judges if isinstance(built, Panel) else {judge["name"]: built}
 
