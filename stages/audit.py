@@ -13,7 +13,8 @@ from bears.config.source import Source
 from bears.errors import VerificationFailed
 from bears.files.digest import check_digest
 from bears.files.records import read_documents, read_questions, write_json, write_lines
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
+from bears.files.visible import one_line
 from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, summarize
 from bears.quality.audit.audit import audit as find

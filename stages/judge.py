@@ -38,9 +38,10 @@ def main(
     from bears.answers.judging.files import read_unjudged
     from bears.answers.judging.judged import results_of, with_rulings
     from bears.answers.judging.tables import table, write_judged
+    from bears.answers.settings import generator_of
     from bears.files.digest import sha256_of
 
-    context = "own" if "_target_" in generator else generator.get("context", "retrieved")
+    context = getattr(generator_of(generator), "context", "own")
     run = paths["within" if generator.get("within") else "run"]
     run_shown = run if context == "retrieved" else None
     language = benchmark.language

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Benchmark, Choice, Sampling, WrittenIn
@@ -18,7 +17,8 @@ from bears.layout import replies_below
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import count_reasons
 from bears.sampling.sample import sample as draw
-from bears.sampling.whole import WholeSettings, sample_whole
+from bears.sampling.sampler import sampler_of
+from bears.sampling.whole import Whole, sample_whole
 from bears.types import Document, Question
 
 
@@ -37,7 +37,12 @@ def main(
     written_in: WrittenIn,
 ) -> None:
     """Draw the benchmark from its sources, take a source as it is, or replay made questions."""
-    if sample.sampler == "made":
+    sampler, ledger = sampler_of(sample), Ledger(replacements, edits)
+    if isinstance(sampler, Mixture):
+        _draw(sampler, paths, ledger)
+    elif isinstance(sampler, Whole):
+        _take(sampler, paths, sources, ledger)
+    else:
         keys = {
             "edits": edits,
             "language": language,
@@ -49,12 +54,6 @@ def main(
             "written_in": written_in,
         }
         _make(keys, paths, benchmark.name, sources)
-        return
-    ledger = Ledger(replacements, edits)
-    if sample.sampler == "whole":
-        _take(parse(WholeSettings, sample, "sample"), paths, sources, ledger)
-    else:
-        _draw(parse(Mixture, sample, "sample"), paths, ledger)
 
 
 def _draw(mixture: Mixture, paths: Paths, ledger: Ledger) -> None:
@@ -73,9 +72,7 @@ def _draw(mixture: Mixture, paths: Paths, ledger: Ledger) -> None:
         complain(f"ledger: no record {record_id} in this sample")
 
 
-def _take(
-    whole: WholeSettings, paths: Paths, sources: Mapping[str, Source], ledger: Ledger
-) -> None:
+def _take(whole: Whole, paths: Paths, sources: Mapping[str, Source], ledger: Ledger) -> None:
     out = paths["out"]
     taken = sample_whole(whole, sources_in(paths["rows"]), ledger)
     licence = sources[whole.source].licence

@@ -18,7 +18,8 @@ from bears.files.records import (
     write_json,
     write_lines,
 )
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
+from bears.files.visible import one_line
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of

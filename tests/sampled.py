@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
 from bears.config import compose, parse
@@ -15,7 +15,7 @@ from bears.config.ledger.entries import Ledger
 from bears.config.source import Source
 from bears.files.rows import SourceRecords
 from bears.layout import LOCAL
-from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe
 from bears.sampling.sample import Sample, sample
 from bears.sources import records as built
 from bears.sources import squad
@@ -40,14 +40,13 @@ CHOICES = {
     "language": "zh-Hant-TW",
 }
 QUOTAS = (Quota("drcd", 20), Quota("hotpotqa", 20), Quota("2wiki", 20))
-BEARS = Mixture("bears", seed=42, documents=600, sources=QUOTAS, negatives=("drcd",))
-V1 = replace(BEARS, sampler="bears-v1")
-PUBLISHED = replace(BEARS, sampler="bears-published")
+BEARS = Recipe(seed=42, documents=600, sources=QUOTAS, negatives=("drcd",))
+V1 = V1Recipe(**vars(BEARS))
+PUBLISHED = PublishedRecipe(**vars(BEARS))
 Rows = dict[str, SourceRecords]
 Given = Callable[[str], RowRecords]
 """The records of a row, from the name of its source."""
 GivenSources = Mapping[str, SourceRecords | Sequence[Given]]
-Sampler = Literal["bears", "bears-v1", "bears-published"]
 Raw = Mapping[str, list[dict[str, Any]]]
 
 
@@ -164,12 +163,12 @@ def mixture_of(
 ) -> Mixture:
     """Return a mixture of so many questions of each source."""
     quotas = tuple(Quota(source, n) for source, n in questions.items())
-    return Mixture("bears", seed, documents, quotas, negatives)
+    return Recipe(seed, documents, quotas, negatives)
 
 
-def small(sampler: Sampler, seed: int, questions: int, documents: int) -> Mixture:
+def small(sampler: type[Mixture], seed: int, questions: int, documents: int) -> Mixture:
     shares = tuple(Quota(quota.source, questions) for quota in QUOTAS)
-    return replace(BEARS, sampler=sampler, seed=seed, documents=documents, sources=shares)
+    return sampler(seed, documents, shares, BEARS.negatives)
 
 
 def passage_row(identifier: str, *passages: tuple[str, str, bool]) -> Given:

@@ -5,7 +5,7 @@ from typing import Any
 
 from bears.answers.citations import Cited, cited
 from bears.answers.sentence import best_sentence
-from bears.answers.settings import why_given_up
+from bears.answers.settings import SentenceGenerator, why_given_up
 from bears.answers.task import AnswerTask
 from bears.language.normalisation import normalisation_of
 from bears.language.yes_no import LITERAL, says_unanswerable
@@ -24,7 +24,9 @@ def answered(task: AnswerTask, known: KeptReplies) -> Iterator[dict[str, Any]]:
     Raises:
         RepliesMissing: answers are missing; the message counts them and lists the first few.
     """
-    answers = _sentences(task) if task.settings.method == "sentence" else _replayed(task, known)
+    answers = (
+        _sentences(task) if isinstance(task.settings, SentenceGenerator) else _replayed(task, known)
+    )
     for question in task.questions:
         shown, answer = task.shown[question.question_id], answers[question.question_id]
         silent = says_unanswerable(answer.text, task.language.unanswerable)

@@ -1,10 +1,11 @@
 """One conf/generator/<name>.yaml."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from bears.answers.prompts import AnswerPrompt
+from bears.config.typed import build, require_target
 from bears.errors import ConfigurationError
 from bears.llm.settings import AskingSettings
 
@@ -24,10 +25,9 @@ def why_given_up(reply: str) -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class GeneratorSettings(AskingSettings):
-    """The settings of a generator. See conf/endpoint/openai.yaml for further fields.
+    """What is shown to a generator. See conf/endpoint/openai.yaml for further fields.
 
     Args:
-        method: a model, or the baseline of `bears.answers.sentence`.
         context: the documents of the run, the gold documents, or none.
         within: use the run in which a question with a group of documents is asked of that group
             alone.
@@ -39,7 +39,6 @@ class GeneratorSettings(AskingSettings):
 
     where: ClassVar[str] = "generator"
 
-    method: Literal["model", "sentence"]
     context: Literal["retrieved", "gold", "none"] = "retrieved"
     within: bool = False
     documents: int = 5
@@ -49,15 +48,6 @@ class GeneratorSettings(AskingSettings):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.method == "model" and (self.prompt is None or not self.model):
-            raise ConfigurationError(
-                f"generator {self.name}: method model needs a model and a prompt"
-            )
-        if self.method == "sentence" and self.model:
-            raise ConfigurationError(
-                f"generator {self.name} has method sentence, which needs no model, and the model "
-                f"{self.model!r:.80}; remove one of them"
-            )
         for name in ("documents", "tokens", "answer_tokens"):
             if (value := getattr(self, name)) < 1:
                 raise ConfigurationError(f"generator.{name} is {value}; expected 1 or more")
@@ -65,3 +55,37 @@ class GeneratorSettings(AskingSettings):
     def given_up(self, reasons: Sequence[str]) -> str:
         """Return the kept reply to a question that the server refuses."""
         return given_up(reasons)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelGenerator(GeneratorSettings):
+    """A model that answers."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.prompt is None or not self.model:
+            raise ConfigurationError(f"generator {self.name} needs a model and a prompt")
+
+
+@dataclass(frozen=True, kw_only=True)
+class SentenceGenerator(GeneratorSettings):
+    """The baseline of `bears.answers.sentence`, which needs no model."""
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if self.model:
+            raise ConfigurationError(
+                f"generator {self.name} answers with a sentence, and needs no model, but has "
+                f"{self.model!r:.80}; remove the model"
+            )
+
+
+def generator_of(chosen: Mapping[str, Any]) -> Any:
+    """Return the generator that one conf/generator/<name>.yaml describes.
+
+    Raises:
+        ConfigurationError: the description is wrong, or from an earlier version of BEARS.
+    """
+    kind = "SentenceGenerator" if chosen.get("method") == "sentence" else "ModelGenerator"
+    require_target(chosen, f"generator {chosen['name']}", f"{__name__}.{kind}", "method")
+    return build(chosen, "generator", "bears.answers")

@@ -6,11 +6,12 @@ from pathlib import Path
 
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, mark_of, messages
-from bears.answers.settings import GIVEN_UP, GeneratorSettings, given_up
+from bears.answers.settings import GIVEN_UP, GeneratorSettings, generator_of, given_up
 from bears.answers.shown import Shown, show, texts_to_show
-from bears.config.shape import WrittenIn
+from bears.config.shape import Choice, WrittenIn
+from bears.errors import ConfigurationError
 from bears.files.records import read_questions
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.llm.flat import FlatUse
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
@@ -108,7 +109,7 @@ def read_task(
     chunks: Path,
     within: Path,
     *,
-    generator: GeneratorSettings,
+    generator: Choice,
     written_in: WrittenIn,
 ) -> AnswerTask:
     """Read the questions, and the chunks or documents to show for them.
@@ -121,7 +122,13 @@ def read_task(
     Raises:
         ConfigurationError, FormatError: the configuration or a file is wrong.
     """
+    settings = generator_of(generator)
+    if not isinstance(settings, GeneratorSettings):
+        raise ConfigurationError(
+            f"generator {generator.name} finds its passages itself, and none can be shown to it; "
+            "choose one with a model or generator=sentence"
+        )
     questions = read_questions(queries)
-    found = texts_to_show(questions, corpus, within if generator.within else chunks, generator)
-    shown = {key: show(texts, generator.tokens) for key, texts in found.items()}
-    return AnswerTask(generator, written_in, questions, shown)
+    found = texts_to_show(questions, corpus, within if settings.within else chunks, settings)
+    shown = {key: show(texts, settings.tokens) for key, texts in found.items()}
+    return AnswerTask(settings, written_in, questions, shown)

@@ -28,8 +28,9 @@ from bears.evaluation.answers.score import score_answers, summarize_answers
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
+from bears.files.visible import one_line
 from bears.layout import LEADERBOARD, BenchmarkFiles
 from bears.llm.kept import load
 from bears.llm.workflow import Workflow

@@ -14,7 +14,8 @@ from bears.evaluation.comparison import result
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.records import to_json, write_text
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
+from bears.files.visible import one_line
 from bears.layout import COMPARISON
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.label_notes import label_notes

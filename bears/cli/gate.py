@@ -22,7 +22,7 @@ from bears.evaluation.comparison.table import (
 )
 from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import to_json, write_text
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.results.changes import changes
 from bears.results.system import System
 from bears.results.values import PASS_RATE

@@ -15,9 +15,9 @@ from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.comparison.pool import pooled
 from bears.files.records import read_lines, stream_documents
-from bears.files.shown import one_line
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
+from bears.files.visible import one_line
 from bears.layout import ledger_of
 from bears.results.origins import ran_on
 from bears.results.records import Records

@@ -25,8 +25,9 @@ from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.anytime import CONVINCING, drawn, evidence
 from bears.files.records import to_json
-from bears.files.shown import complain, one_line, printing_to_stderr
+from bears.files.shown import complain, printing_to_stderr
 from bears.files.spreadsheet import read_named, write_csv
+from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 from bears.layout import BenchmarkFiles, ledger_of

@@ -12,8 +12,8 @@ from bears.cli.source import changed, described, setting
 from bears.config import compose, conf_text, read_selection
 from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
-from bears.files.shown import one_line
 from bears.files.spreadsheet import read_cells
+from bears.files.visible import one_line
 from bears.layout import CONF, PARAMS
 from bears.sources.folder.read import QUESTIONS, WORKBOOK, table_of
 from bears.sources.inspection import Look

@@ -4,7 +4,7 @@ from bears.cli.selection import composed, files_of, selected
 from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.layout import ledger_of
 
 

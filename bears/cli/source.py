@@ -13,7 +13,7 @@ from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.layout import LOCAL, PIPELINE
 from bears.sources.convert import convert
 from bears.sources.hub import found_on_hub

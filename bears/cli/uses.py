@@ -28,10 +28,12 @@ from bears.llm.workflow import U, Workflow
 from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of
 from bears.questions.readings import CheckTask
+from bears.questions.settings import MadeSettings
 from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask
 from bears.retrieval.rewriting.model import read_task as read_rewriting
+from bears.sampling.sampler import sampler_of
 from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 
@@ -136,14 +138,18 @@ def _bench(config: Config) -> Bench:
     return configured(read_bench, config)(rows)
 
 
+def _is_made(config: Config) -> bool:
+    return isinstance(sampler_of(selected(config).sample), MadeSettings)
+
+
 def _questions(config: Config) -> QuestionTask | None:
     """Return the task of writing questions; None if the benchmark has questions of its own."""
-    return _bench(config).questions if selected(config).sample.sampler == "made" else None
+    return _bench(config).questions if _is_made(config) else None
 
 
 def _checks(config: Config) -> CheckTask | None:
     """Return the task of checking the questions that are written so far."""
-    if selected(config).sample.sampler != "made":
+    if not _is_made(config):
         return None
     bench = _bench(config)
     return bench.readings(_known(config, bench.questions, "questions"))
@@ -151,7 +157,7 @@ def _checks(config: Config) -> CheckTask | None:
 
 def made_questions(config: Config) -> list[Sifted]:
     """Return each question that a model wrote, with the result of its checks."""
-    if selected(config).sample.sampler != "made":
+    if not _is_made(config):
         return []
     bench = _bench(config)
     written = _known(config, bench.questions, "questions")

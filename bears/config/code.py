@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from functools import cache
 from hashlib import sha256
@@ -22,6 +22,20 @@ CARRIED = "package:"
 """In a configuration, the beginning of the name of a package that is a model."""
 IMPORTING = ("import_module", "__import__")
 """Functions that import what their first argument names."""
+SAYING = frozenset(
+    {
+        "bears.config.edge",
+        "bears.errors",
+        "bears.files.progress",
+        "bears.files.shown",
+        "bears.layout",
+        "bears.signals",
+        "stages",
+    }
+)
+"""Modules whose edits can change no output, so they don't count: they only say things, end a
+program, or start it under the project's Python (``stages``). `bears.layout` spells paths,
+and DVC watches them in dvc.yaml."""
 SHOWN = 16
 """Hexadecimal digits of a digest in data/code.yaml."""
 
@@ -31,8 +45,9 @@ def code_digests(modules: "Modules", configurations: Mapping[str, Any]) -> dict[
 
     The code of a stage is its program, every module that the program imports, directly or not,
     and the modules of the classes and functions that its configuration names. Comments,
-    docstrings and formatting do not count, and neither do the versions of Python and of packages,
-    except of those that carry a model or rules.
+    docstrings, formatting and what only says something (`SAYING`, and calls of it) do not count,
+    and neither do the versions of Python and of packages, except of those that carry a model or
+    rules.
 
     Args:
         modules: of the project and of this package.
@@ -66,7 +81,7 @@ class Modules:
         Args:
             packages: distributions whose versions count.
         """
-        found = sorted(self.closure(names).items())
+        found = [each for each in sorted(self.closure(names).items()) if each[0] not in SAYING]
         found += [(package, _version(package)) for package in sorted(set(packages))]
         lines = "".join(f"{module} {code}\n" for module, code in found)
         return sha256(lines.encode()).hexdigest()[:SHOWN]
@@ -144,16 +159,24 @@ def _texts(value: Any) -> Iterator[str]:
 def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
     """Append the content of a syntax tree to ``words``, and its imports to ``imported``."""
     match node:
+        case ast.Expr(value=ast.Constant(value=str())):
+            return  # a docstring
         case ast.Import():
             imported += [alias.name for alias in node.names]
         case ast.ImportFrom():
             base = "." * node.level + (f"{node.module}." if node.module else "")
             imported += [base + alias.name for alias in node.names]
+            if node.module in SAYING:
+                return
+        case ast.Expr(value=called) | ast.withitem(context_expr=called) if _says(called, imported):
+            return
+        case ast.Raise(exc=ast.Call(func=error) as made) if _says(made, imported):
+            node = ast.Raise(error, node.cause)
         case ast.Call(
-            func=ast.Name(id=called) | ast.Attribute(attr=called),
-            args=[ast.Constant(value=str(name)), *_],
-        ) if called in IMPORTING:
-            imported.append(name)
+            func=ast.Name(id=name) | ast.Attribute(attr=name),
+            args=[ast.Constant(value=str(module)), *_],
+        ) if name in IMPORTING:
+            imported.append(module)
     words.append(type(node).__name__)
     for name in node._fields:
         value = getattr(node, name, None)
@@ -167,17 +190,20 @@ def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
             elif _is_for_types(part):
                 for otherwise in part.orelse:
                     _walk(otherwise, words, imported)
-            elif not _is_docstring(part):
+            else:
                 _walk(part, words, imported)
         words.append("")
 
 
-def _is_docstring(node: ast.AST) -> bool:
-    return (
-        isinstance(node, ast.Expr)
-        and isinstance(node.value, ast.Constant)
-        and isinstance(node.value.value, str)
-    )
+def _says(node: ast.AST, imported: Collection[str]) -> bool:
+    """Return whether a node is a call of ``print``, or of what a module of `SAYING` defines."""
+    match node:
+        case ast.Call(func=ast.Name(id="print"), keywords=options):
+            # In a file, the text is an output.
+            return all(option.arg not in ("file", None) for option in options)
+        case ast.Call(func=ast.Name(id=name)):
+            return any(f"{module}.{name}" in imported for module in SAYING)
+    return False
 
 
 def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:

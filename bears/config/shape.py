@@ -24,13 +24,6 @@ class _Named(TypedDict):
     name: Name
 
 
-class _Sampled(TypedDict):
-    """What every way to draw a benchmark has."""
-
-    __pydantic_config__ = OPEN  # type: ignore[misc]
-    sampler: str
-
-
 class Unparsed(dict[str, Any]):
     """Settings that are checked as far as `known` goes, and parsed or built where they are used."""
 
@@ -59,17 +52,12 @@ class Choice(Unparsed):
 class Sampling(Unparsed):
     """How a benchmark is drawn; its sampler knows the rest."""
 
-    known = _Sampled
-
-    @property
-    def sampler(self) -> str:
-        """Return the name of the sampler."""
-        return self.word("sampler")
+    known = Part
 
     @property
     def quotas(self) -> dict[str, int] | None:
         """Return the number of questions of each source; None if a source is taken as it is."""
-        if self.sampler in ("whole", "made"):
+        if "sources" not in self:
             return None
         return {str(each["source"]): int(each["questions"]) for each in self["sources"]}
 

@@ -14,6 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from bears.config.packaged import CODE_FOLDERS
 from bears.errors import ConfigurationError
 from bears.files.records import adapter_of, problems_of
+from bears.types import Closed
 
 PLAIN = (bool, int, float, str, NoneType)
 EXACT = ConfigDict(strict=True, allow_inf_nan=False)
@@ -85,13 +86,15 @@ def parse(shape: type[T], value: Any, where: str) -> T:
 def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
     """Call the class of ``room`` that ``value["_target_"]`` names, with the other values.
 
-    ``name`` belongs to the configuration and is left out. Parts with a ``_target_`` of their own
-    are built first.
+    Settings (`Closed`) are parsed, name included. For another class, ``name`` belongs to the
+    configuration and is left out, and parts with a ``_target_`` of their own are built first.
 
     Raises:
         ConfigurationError: there is no such class, or it refuses the arguments.
     """
     made = named(value.get("_target_"), room, f"{where}._target_")
+    if isinstance(made, type) and issubclass(made, Closed):
+        return parse(made, {key: part for key, part in value.items() if key != "_target_"}, where)
     settings = {
         key: _built(part, f"{where}.{key}", room)
         for key, part in value.items()
@@ -102,6 +105,24 @@ def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
         return made(**settings)
     except (TypeError, ValueError) as error:
         raise ConfigurationError(f"{where}: {error}") from None
+
+
+def require_target(value: Mapping[str, Any], where: str, kind: str, key: str = "") -> None:
+    """Refuse a file of conf/ from a version of BEARS that chose this class in another way.
+
+    Args:
+        kind: the full name of the class that the file means.
+        key: chose it, if one did.
+
+    Raises:
+        ConfigurationError: there is no ``_target_``; the message has the line to write.
+    """
+    if "_target_" not in value or key in value:
+        line = f"`_target_: {kind}`"
+        place = f" in place of `{key}: {value[key]}`" if key in value else ""
+        raise ConfigurationError(
+            f"{where} is of an earlier version of BEARS; in its file in conf/, write {line}{place}"
+        )
 
 
 def _built(part: Any, where: str, room: str) -> Any:

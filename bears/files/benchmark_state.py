@@ -8,7 +8,7 @@ from typing import Any
 from bears.files.digest import digest_of, sha256_of
 from bears.files.intake.files import opened
 from bears.files.records import document_count, read_questions
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.types import Generated
 
 

@@ -9,7 +9,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
 from bears.files.records import problems_of, read_lines, write_lines
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.types import Asked, Question
 
 _ASKED = TypeAdapter(Asked)

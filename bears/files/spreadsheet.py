@@ -5,14 +5,17 @@ import io
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
+from unicodedata import normalize
 
 from bears.files.intake.table_text import csv_rows
 from bears.files.intake.workbook import sheet_rows
 from bears.files.records import write_text
-from bears.files.shown import guard, restored
+from bears.files.visible import blank
 
 Rows = Iterator[tuple[int, dict[str, str]]]
 """The line number of each row, and its cells by column."""
+QUOTED = "'"
+"""Put before a cell, so that a spreadsheet takes it for text."""
 
 
 def write_csv(path: Path, header: Sequence[str], rows: Iterable[Sequence[Any]]) -> None:
@@ -55,3 +58,24 @@ def read_named(path: Path, short: bool = False) -> tuple[list[str], Rows]:
     rows = read_cells(path, short)
     _, header = next(rows, (1, list[str]()))
     return header, ((line, dict(zip(header, cells, strict=True))) for line, cells in rows)
+
+
+def guard(cell: str) -> str:
+    """Return a cell that no spreadsheet takes for a formula; `restored` undoes it."""
+    return QUOTED + cell if _is_formula(cell) else cell
+
+
+def restored(cell: str) -> str:
+    """Undo `guard`."""
+    return cell[1:] if cell.startswith(QUOTED) and _is_formula(cell) else cell
+
+
+def _is_formula(cell: str) -> bool:
+    """Return whether a spreadsheet might compute it, by its first character after any space."""
+    for place, c in enumerate(cell):
+        if c in "\t\r\n":
+            return True
+        if c != QUOTED and not blank(c):
+            # Characters in full width or superscript count as their plain forms.
+            return normalize("NFKC", cell[place])[:1] in tuple("=+-@")
+    return False

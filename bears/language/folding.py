@@ -5,7 +5,7 @@ import unicodedata
 from functools import cache
 from itertools import filterfalse
 
-from bears.files.shown import FILLERS
+from bears.files.visible import FILLERS
 from bears.language.scripts import SOUTH_EAST_ASIAN
 
 _WORDS = f"[{SOUTH_EAST_ASIAN}\u0600-\u06ff\u0750-\u077f]"

@@ -6,7 +6,8 @@ from typing import Any
 
 import yaml
 
-from bears.files.shown import markdown, markdown_table, one_line
+from bears.files.shown import markdown, markdown_table
+from bears.files.visible import one_line
 from bears.publishing import parquet
 from bears.publishing.attestation import Attestation
 from bears.publishing.finished import Finished, origin_of

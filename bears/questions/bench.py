@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
-from bears.config.shape import Choice, WrittenIn
+from bears.config.shape import Choice, Sampling, WrittenIn
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
@@ -20,6 +20,7 @@ from bears.questions.sift import Sieve
 from bears.questions.task import QuestionTask
 from bears.questions.units import Unit, pool_of, units_of
 from bears.retrieval.chunking import chunks
+from bears.sampling.sampler import sampler_of
 from bears.types import Document
 
 
@@ -76,7 +77,7 @@ def read_bench(
     questioner: QuestionerSettings,
     replacements: Replacements,
     reviews: Reviews,
-    sample: MadeSettings,
+    sample: Sampling,
     written_in: WrittenIn,
 ) -> Bench:
     """Read the documents and choose units; the same rows and settings give the same units.
@@ -88,26 +89,27 @@ def read_bench(
         ConfigurationError, SamplingError, FormatError: the configuration or the rows are wrong.
     """
     ledger = Ledger(replacements, edits, reviews)
+    settings: MadeSettings = sampler_of(sample)
     if not questioner.model or questioner.prompt is None or questioner.reader is None:
         raise ConfigurationError(
             f"the questions of this benchmark are made, and questioner {questioner.name} has no "
             "model, prompt or reader; choose one that has, such as -S questioner=gpt-4.1-mini"
         )
-    file, _ = files_of(rows, sample.source)
+    file, _ = files_of(rows, settings.source)
     if not file.is_file():
-        raise SamplingError(f"sample.source is {sample.source}, but {file} does not exist")
-    form = Form(sample, written_in.name, _profile(language, written_in.name))
-    documents = pool_of(open_rows(rows, sample.source).documents, sample)
+        raise SamplingError(f"sample.source is {settings.source}, but {file} does not exist")
+    form = Form(settings, written_in.name, _profile(language, written_in.name))
+    documents = pool_of(open_rows(rows, settings.source).documents, settings)
     pool = DocumentPool(
         [*chunks(documents, build(passages, "passages"))],
-        build(sample.bm25, "sample.bm25"),
+        build(settings.bm25, "sample.bm25"),
         form,
     )
     reviewed = {(str(review.record_id), str(review.field)): review for review in reviews}
-    sieve = Sieve(sample, form, pool, reviewed, ledger.replaced)
-    units = units_of(pool.documents, sample, questioner.name)
+    sieve = Sieve(settings, form, pool, reviewed, ledger.replaced)
+    units = units_of(pool.documents, settings, questioner.name)
     reader = questioner.reader
-    return Bench(sample, questioner, reader, written_in, sieve, units, documents, ledger)
+    return Bench(settings, questioner, reader, written_in, sieve, units, documents, ledger)
 
 
 def _profile(selected: Choice, tag: str) -> Language | None:

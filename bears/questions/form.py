@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 
 from bears.evaluation.answers.token_f1 import token_f1
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.language import english
 from bears.language.gates import GATES
 from bears.language.normalisation import Normalisation, normalisation_of

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import BeforeValidator, Field
 
 from bears.answers.prompts import AnswerPrompt
 from bears.answers.settings import GeneratorSettings
@@ -76,6 +76,13 @@ class AnsweringReader(GeneratorSettings):
         return "Unanswerable"
 
 
+def _as_reader(generator: Any) -> Any:
+    """Return one conf/generator/<name>.yaml as settings of a reader, whatever it builds."""
+    if not isinstance(generator, Mapping):
+        return generator
+    return {key: value for key, value in generator.items() if key != "_target_"}
+
+
 @dataclass(frozen=True, kw_only=True)
 class QuestionerSettings(AskingSettings):
     """The settings of the writer. See conf/endpoint/openai.yaml for further fields."""
@@ -83,7 +90,7 @@ class QuestionerSettings(AskingSettings):
     where: ClassVar[str] = "questioner"
 
     prompt: QuestionPrompt | None = None
-    reader: AnsweringReader | None = None
+    reader: Annotated[AnsweringReader | None, BeforeValidator(_as_reader)] = None
     answer_tokens: int = 1024
 
     def given_up(self, reasons: Sequence[str]) -> str:
@@ -127,7 +134,6 @@ class MadeSettings(Closed):
         again_f1: the token F1 from which on the question that a reader asks counts as the same.
     """
 
-    sampler: Literal["made"]
     source: str
     passages: Annotated[int, Field(ge=1)]
     bm25: Mapping[str, Any]

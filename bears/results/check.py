@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from statistics import median
 
 from bears.evaluation.by_text import id_by_text
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.results.submission import Submission, SubmittedRanking
 from bears.types import Finding, Question, Run
 

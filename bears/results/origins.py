@@ -16,7 +16,8 @@ from bears.evaluation.measure import parse_measure
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
+from bears.files.visible import one_line
 from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, BenchmarkFiles, pattern
 from bears.results.board import read_board
 from bears.results.costs import Costs, costs_of

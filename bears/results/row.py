@@ -13,7 +13,7 @@ from bears.evaluation.measure import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
 from bears.files.digest import digest_of
 from bears.files.records import adapter_of
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL
 from bears.layout import RETRIEVAL as RETRIEVAL_FILE
@@ -48,10 +48,10 @@ MAIN = "ndcg@10"
 """The measure that orders the rows of a benchmark if it names no other."""
 
 DECIDING = (
-    *("sample", "sources", "translator", "chunking", "retriever"),
-    *("rewriter", "retrieve"),
+    *("sample", "sources", *LEDGER, "translator", "chunking", "retriever"),
+    *("rewriter", "retrieve", "translated_into"),
 )
-"""The parts of a configuration that a result depends on, besides the digest of its language."""
+"""The parts of a configuration that a result depends on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -218,13 +218,7 @@ def decided(config: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: _without_engine(config.get(key)) for key in DECIDING}
     if _part(config, "rewriter").get("name", "none") != "none":
         settings["rewriter"] = config.get("rewriter")
-    # So that the digest is the one that earlier versions computed.
-    ledger = {part: config[part] for part in LEDGER if part in config}
-    return {
-        **settings,
-        "ledger": ledger or None,
-        "digest": {"language": _part(config, "digest").get("language")},
-    }
+    return settings
 
 
 def _without_engine(value: Any) -> Any:

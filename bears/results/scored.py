@@ -13,7 +13,7 @@ from bears.evaluation.measure import parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.files.digest import sha256_of
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.results.board import number
 from bears.results.check import CheckedSubmission, check
 from bears.results.records import Records

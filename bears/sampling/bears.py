@@ -1,4 +1,4 @@
-"""The sampler ``bears``: v1's questions and documents without v1's defects.
+"""The sampler `Recipe`: v1's questions and documents without v1's defects.
 
 It takes the questions that v1 takes. Every text becomes one document with one id. A question's gold
 is complete, even if it shares a paragraph with an earlier question. The paragraphs of a skipped

@@ -1,7 +1,7 @@
 """The composition of a sampled benchmark, as conf/benchmark/<name>.yaml gives it."""
 
 from dataclasses import dataclass
-from typing import Annotated, Literal
+from typing import Annotated
 
 from pydantic import Field
 
@@ -22,15 +22,12 @@ class Mixture(Closed):
     """The composition of a benchmark.
 
     Args:
-        sampler: ``recipe``, which BEARS calls ``bears``; ``bears-v1`` for the sampler of v1 with
-            its defects; or ``bears-published`` for that and the author's corrections by hand.
         seed: seed of the one random generator that every step shares.
         documents: size of the pool.
         sources: questions per source, in the order of the output.
         negatives: sources whose unused paragraphs fill the pool, in the order they are listed.
     """
 
-    sampler: Literal["recipe", "bears", "bears-v1", "bears-published"]
     seed: int
     documents: Annotated[int, Field(ge=1)]
     sources: tuple[Quota, ...]
@@ -40,3 +37,15 @@ class Mixture(Closed):
         names = [quota.source for quota in self.sources]
         if not names or len(set(names)) != len(names):
             raise ConfigurationError(f"sample.sources: {names}; expected each source once")
+
+
+class Recipe(Mixture):
+    """Draws questions and fills a pool."""
+
+
+class V1Recipe(Mixture):
+    """Draws as BEARS v1 did, with its defects."""
+
+
+class PublishedRecipe(V1Recipe):
+    """Draws as BEARS v1 did, with the corrections that its author made by hand."""

@@ -11,7 +11,7 @@ from bears.sampling.bears import bears_pool, passage_texts, questions_of, role
 from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_line
-from bears.sampling.mixture import Mixture
+from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
 from bears.sampling.pooled import references_of
 from bears.sampling.replacement import replace_questions
 from bears.sampling.v1 import V1Sample, as_published, sample_v1
@@ -46,7 +46,7 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     """
     v1 = sample_v1(mixture, sources)
     passed_over = [_passed(visit) for visit in v1.visits if not visit.taken]
-    if mixture.sampler not in ("recipe", "bears"):
+    if isinstance(mixture, V1Recipe):
         return _as_v1(mixture, sources, v1, ledger, passed_over)
     pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
     pooled = [pool.documents[text] for text in pool.order]
@@ -73,15 +73,15 @@ def _as_v1(
 ) -> Sample:
     if ledger.edits or ledger.replacements:
         raise LedgerError(
-            f"sampler {mixture.sampler} reproduces a published set and takes no ledger; "
-            "use sample.sampler=bears, or remove the entries"
+            f"{type(mixture).__name__} reproduces a published set and takes no ledger; use "
+            "sample._target_=bears.sampling.mixture.Recipe, or remove the entries"
         )
     documents = v1.pool
-    if mixture.sampler == "bears-published":
+    if isinstance(mixture, PublishedRecipe):
         documents = as_published(v1, mixture, sources)
     if len(documents) != mixture.documents:
         raise SamplingError(
-            f"sample.documents is {mixture.documents}, but sampler {mixture.sampler} gives "
+            f"sample.documents is {mixture.documents}, but {type(mixture).__name__} gives "
             f"{len(documents)}: the questions bring more, or the unused paragraphs of "
             f"{', '.join(mixture.negatives)} are too few; change sample.documents"
         )

@@ -1,9 +1,9 @@
-"""The sampler ``whole``: take a source that is a benchmark already as it is."""
+"""Take a source that is a benchmark already as it is."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any
 
 from pydantic import Field
 
@@ -18,8 +18,8 @@ UNJUDGED = "no document is judged for it"
 
 
 @dataclass(frozen=True)
-class WholeSettings(Closed):
-    """The settings of the sampler ``whole``.
+class Whole(Closed):
+    """Takes a source that is a benchmark already as it is.
 
     Args:
         source: the source that is the benchmark.
@@ -27,7 +27,6 @@ class WholeSettings(Closed):
             ``seed``, in the source's order; null: all.
     """
 
-    sampler: Literal["whole"]
     source: str
     seed: int = 42
     max_docs: Annotated[int, Field(ge=1)] | None = None
@@ -81,7 +80,7 @@ class WholeBenchmark:
 
 
 def sample_whole(
-    settings: WholeSettings, sources: Mapping[str, SourceRecords], ledger: Ledger
+    settings: Whole, sources: Mapping[str, SourceRecords], ledger: Ledger
 ) -> WholeBenchmark:
     """Take the benchmark; a pure function of its arguments.
 
@@ -95,7 +94,7 @@ def sample_whole(
         LedgerError: there are entries, but a published benchmark is not edited.
     """
     if ledger.edits or ledger.replacements:
-        raise LedgerError("sampler whole takes a benchmark as it is, and no ledger")
+        raise LedgerError("Whole takes a benchmark as it is, and no ledger")
     if settings.source not in sources:
         raise SamplingError(
             f"sample.source is {settings.source}, but the benchmark has {', '.join(sources)}"
@@ -132,9 +131,7 @@ def sample_whole(
     )
 
 
-def _chosen(
-    settings: WholeSettings, ids: Sequence[str], questions: Iterable[Question]
-) -> set[int] | None:
+def _chosen(settings: Whole, ids: Sequence[str], questions: Iterable[Question]) -> set[int] | None:
     """Return the positions of the documents that are taken, or None for all."""
     if settings.max_docs is None or settings.max_docs >= len(ids):
         return None

@@ -17,7 +17,7 @@ from typing_extensions import TypedDict
 
 from bears.errors import MalformedRow, SourceError
 from bears.files.intake.files import decoded, numbered_lines
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts, numbered
 from bears.sources.records import RowRecords, pool_document, pool_question

@@ -16,7 +16,7 @@ from pydantic import Field
 
 from bears.errors import ConfigurationError, FormatError, SourceError
 from bears.files.records import atomic_write
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.layout import TEXTS
 from bears.sources.pdf_text import text_of
 from bears.types import Closed

@@ -22,7 +22,7 @@ from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.intake.table_text import csv_rows
 from bears.files.records import reason_of
-from bears.files.shown import blank
+from bears.files.visible import blank
 
 Row = dict[str, Any]
 Numbered = tuple[str, int, Row]

@@ -14,7 +14,7 @@ from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.config import parse
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row

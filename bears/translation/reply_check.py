@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.language.gates import GateSeverity, check
 from bears.language.profile import Language
 from bears.language.text import Text

@@ -38,9 +38,9 @@ from bears.files.spreadsheet import csv_text, read_cells
 from bears.language.normalisation import normalisation_of, without_citations
 from bears.layout import LEADERBOARD
 from bears.results.board import read_board
-from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
-from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
+from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
 from bears.sources import qasper, squad
 from bears.sources.parts import Parts
 from bears.sources.qasper_papers import type_and_text
@@ -333,7 +333,7 @@ def official_evidence_f1(named: list[str], answers: list[dict[str, Any]], text_o
 def benchmark_of(path: Path, floats: bool) -> WholeBenchmark:
     """Return all questions of six papers."""
     rows = list(qasper.read(Parts("qasper", {"papers": [path]}, {"floats": floats})))
-    return sample_whole(WholeSettings("whole", "qasper"), {"qasper": collected(rows)}, Ledger())
+    return sample_whole(Whole("qasper"), {"qasper": collected(rows)}, Ledger())
 
 
 @pytest.fixture
@@ -421,7 +421,7 @@ def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     drcd = collected(squad.read(Parts("drcd", {"rows": [shared_data / "raw/drcd.json"]})))
-    mixture = Mixture("bears", 1, 700, (Quota("drcd", 500),), ("drcd",))
+    mixture = Recipe(1, 700, (Quota("drcd", 500),), ("drcd",))
     drawn = sample(mixture, {"drcd": drcd}, Ledger())
     annotated = {each.question.question: each.references for each in drcd.questions}
     firsts = [annotated[question.question][0] for question in drawn.questions]

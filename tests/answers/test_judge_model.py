@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from bears.answers.judging.bench import judges_of
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
     JudgePrompt,
-    JudgeSettings,
+    ModelJudge,
     VerdictRequest,
     VerdictTask,
     marker,
@@ -24,7 +25,7 @@ from bears.answers.judging.model import (
 )
 from bears.answers.judging.ruling import Case
 from bears.cli import main
-from bears.config import compose, parse, read_selection
+from bears.config import compose, read_selection
 from bears.errors import ConfigurationError, RepliesCorrupt, RepliesMissing
 from bears.files.records import write_json, write_lines, write_records
 from bears.llm.kept import KeptReplies, KeptReply
@@ -93,9 +94,11 @@ def court(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
         yield opened
 
 
-def settings(**changes: Any) -> JudgeSettings:
+def settings(**changes: Any) -> ModelJudge:
     judge = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), ["judge=local"])["judge"]
-    return parse(JudgeSettings, {**judge, **changes}, "judge")
+    made = judges_of({**judge, **changes})["local"]
+    assert isinstance(made, ModelJudge)
+    return made
 
 
 def task(case: Case, language: str = "en", **changes: Any) -> VerdictTask:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 
 from bears.cli import main
+from bears.config import read_mapping
 from bears.files.manifest import seal
 from bears.files.records import write_records
 from bears.publishing.leaderboard.standing import derived, differing, known_results
@@ -419,20 +420,20 @@ def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
     project: Path,
 ) -> None:
     almost = {**GOOD, "q00": 0.0}
-    places = {}
+    places, digests = {}, []
     for retriever, values in (("zeta", GOOD), ("alpha", almost), ("poor", POOR)):
         head = committed(project, retriever, values)
         places[retriever] = values
+        digests.append(configuration_digest(read_mapping(project / "data/config.yaml")))
         git("update-ref", f"refs/exps/{head[:2]}/{head[2:]}/{retriever}", head)
     rows = [
         LeaderboardRow(
-            *("mini", "", "one", retriever),
-            *(configuration_digest({"retriever": {"name": retriever}}), "experiment"),
+            *("mini", "", "one", retriever, digest, "experiment"),
             questions=40,
             values={"success@1": sum(values.values()) / 40, "ndcg@10": None},
             main="success@1",
         )
-        for retriever, values in places.items()
+        for (retriever, values), digest in zip(places.items(), digests, strict=True)
     ]
     known = known_results(revisions(all_commits=True))
     told = derived(rows, known)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import sys
 from functools import cache
 from pathlib import Path
@@ -14,14 +15,17 @@ import pytest
 from bears.config import code
 from bears.config.code import Modules, code_digests
 from bears.errors import ConfigurationError
+from tests.modules import trees
 from tests.workspace import ROOT, STAGES
 
 FILES = {
     "bears/__init__.py": '"""Bears."""\n',
+    "bears/errors.py": "class FormatError(Exception):\n    text = 'a file'\n",
     "bears/measure.py": '"""Measures."""\n\n\ndef mean(x: int):\n    """Return it."""\n'
     "    return x\n",
     "bears/retrieval/__init__.py": "",
     "bears/retrieval/bm25.py": "from bears.measure import mean\n\n\nclass BM25:\n    k = mean(1)\n",
+    "stages/__init__.py": "",
     "stages/index.py": "import json\n",
     "stages/evaluate.py": "from bears.measure import mean\n",
 }
@@ -52,6 +56,9 @@ def project(tmp_path: Path) -> Path:
         ("bears/__init__.py", "", "import os\n", "index evaluate"),
         ("stages/index.py", "json", "re", "index"),
         ("bears/retrieval/new.py", "", "class New: ...\n", ""),
+        ("bears/measure.py", "", "from bears.errors import FormatError\n", ""),
+        ("bears/errors.py", "a file", "some file", ""),
+        ("stages/__init__.py", "", "import os\n", ""),
     ],
 )
 def test_an_edit_makes_stages_stale_that_can_run_it(
@@ -62,6 +69,72 @@ def test_an_edit_makes_stages_stale_that_can_run_it(
     file.write_text(text.replace(old, new, 1), encoding="utf-8")
     after = code_digests(Modules(project), READ)
     assert {stage for stage in READ if after[stage] != before[stage]} == set(stale.split())
+
+
+SAYS = """
+from bears.errors import FormatError, MalformedRow
+from bears.files.progress import Progress
+from bears.files.shown import complain
+from bears.measure import mean
+
+def f(x, file):
+    if x:
+        raise FormatError(f"{x} is odd")
+    complain(f"{x}: odd")
+    print("odd", end="")
+    print("odd", file=file)
+    mean("odd")
+    with open(file), Progress(total=x):
+        return x
+    raise ValueError("odd")
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "same"),
+    [
+        ('(f"{x} is odd")', "('expected an even x', x)", True),
+        ('complain(f"{x}: odd")', "", True),
+        ('complain(f"{x}: odd")', 'complain(f"warning: {mean(x)}")', True),
+        ('print("odd", end="")', 'print("even")', True),
+        (", Progress(total=x)", "", True),
+        # Who catches the error, when, and its cause.
+        ("raise FormatError(", "raise MalformedRow(", False),
+        ("    if x:", "    if not x:", False),
+        ('is odd")', 'is odd") from None', False),
+        # Other calls of the same form.
+        ('print("odd", file', 'print("even", file', False),
+        ('mean("odd")', 'mean("even")', False),
+        ("open(file), ", "", False),
+        ('ValueError("odd")', 'ValueError("even")', False),
+        ("from bears.measure import mean\n", "", False),
+    ],
+)
+def test_what_is_only_said_does_not_count(project: Path, old: str, new: str, same: bool) -> None:
+    (project / "stages/index.py").write_text(SAYS, encoding="utf-8")
+    before = code_digests(Modules(project), READ)
+    assert SAYS.count(old) == 1
+    (project / "stages/index.py").write_text(SAYS.replace(old, new), encoding="utf-8")
+    assert (code_digests(Modules(project), READ) == before) == same
+
+
+DOING = {"add", "append", "extend", "next", "pop", "remove", "update", "write"}
+
+
+def test_nothing_is_done_in_what_is_only_said() -> None:
+    for file, tree in trees().items():
+        imported = [
+            f"{node.module}.{alias.name}"
+            for node in ast.walk(tree)
+            if isinstance(node, ast.ImportFrom)
+            for alias in node.names
+        ]
+        said = [node for node in ast.walk(tree) if code._says(node, imported)]
+        for node in (inner for outer in said for inner in ast.walk(outer)):
+            assert not isinstance(node, ast.NamedExpr | ast.Await | ast.Yield | ast.YieldFrom), file
+            if isinstance(node, ast.Call):
+                name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+                assert name not in DOING, f"{file}, line {node.lineno}"
 
 
 def test_a_package_hides_a_module_of_its_name_as_in_python(project: Path) -> None:

@@ -128,7 +128,7 @@ def test_every_benchmark_names_code_that_exists_and_its_own_sources() -> None:
             if entry.get("shape") not in SHAPES:
                 get_method(entry["reader"])
         sampling = config["sample"]
-        if sampling["sampler"] in ("whole", "made"):
+        if "sources" not in sampling:
             assert [sampling["source"]] == [*config["sources"]]
         else:
             named = {quota["source"] for quota in sampling["sources"]}
@@ -192,7 +192,7 @@ def test_the_core_needs_no_torch() -> None:
 def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> None:
     """A queued experiment has only what git tracks, and DVC wants every dependency."""
     for benchmark in names("benchmark"):
-        if composed(benchmark)["sample"]["sampler"] == "whole":
+        if composed(benchmark)["sample"]["_target_"].endswith(".Whole"):
             assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""
 
 

@@ -13,7 +13,7 @@ from bears.config.ledger.update import open_ledger
 from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
-from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.mixture import Quota, Recipe
 from bears.sources.records import RowRecords, passage_document, passage_question
 from bears.types import Brought, Document, Question
 from tests.sampled import draw
@@ -65,7 +65,7 @@ def paragraphs(source: str) -> RowRecords:
 
 def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> None:
     rows = [paragraphs]
-    mixture = Mixture("bears", 3, 5, (Quota("read", 2),), ("read",))
+    mixture = Recipe(3, 5, (Quota("read", 2),), ("read",))
     first = draw(mixture, {"read": rows}, Ledger())
     gone = Replacement(first.questions[0].question_id, "unclear")
     replaced = draw(mixture, {"read": rows}, Ledger(replacements=(gone,)))

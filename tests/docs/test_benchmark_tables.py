@@ -2,12 +2,12 @@
 
 import re
 from dataclasses import fields
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import yaml
 
-from bears.sampling.mixture import Mixture
-from bears.sampling.whole import WholeSettings
+from bears.sampling.mixture import Mixture, PublishedRecipe, Recipe, V1Recipe
+from bears.sampling.whole import Whole
 from bears.sources.qasper import QasperSettings
 from bears.sources.science_ko import ScienceKoSettings
 from bears.sources.shapes import SHAPES
@@ -24,7 +24,7 @@ def table(header: str) -> list[list[str]]:
 
 
 def names(shape: type[Any]) -> list[str]:
-    return [field.name for field in fields(shape) if field.name != "sampler"]
+    return [field.name for field in fields(shape)]
 
 
 def test_shapes_and_their_fields() -> None:
@@ -44,11 +44,11 @@ def test_readers_and_their_settings() -> None:
 
 
 def test_samplers_and_their_keys() -> None:
-    words = [word for row in table("sampler | key | meaning") for word in row]
-    drawing, whole = (
-        get_args(get_type_hints(shape)["sampler"]) for shape in (Mixture, WholeSettings)
-    )
-    samplers = [word for word in words if word in (*drawing, *whole)]
-    assert samplers == [*drawing, *whole]
+    words = [word for row in table("`sample._target_` | key | meaning") for word in row]
+    samplers = [word for word in words if word.startswith("bears.sampling.")]
+    known = [
+        f"{kind.__module__}.{kind.__name__}" for kind in (Recipe, V1Recipe, PublishedRecipe, Whole)
+    ]
+    assert samplers == known
     keys = [word for word in words if re.fullmatch(r"\w+", word) and word not in samplers]
-    assert sorted(keys) == sorted([*names(Mixture), *names(WholeSettings)])
+    assert sorted(keys) == sorted([*names(Mixture), *names(Whole)])

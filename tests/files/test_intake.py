@@ -21,8 +21,8 @@ from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.table_text import csv_rows
 from bears.files.intake.yaml_text import yaml_value
-from bears.files.shown import blank
 from bears.files.spreadsheet import read_cells
+from bears.files.visible import blank
 from tests.sources.files import row, workbook
 
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]) | st.sampled_from('"\\[]{},:'))

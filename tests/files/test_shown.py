@@ -17,16 +17,9 @@ from hypothesis import strategies as st
 from markdown_it import MarkdownIt
 
 from bears.files.records import write_records
-from bears.files.shown import (
-    blank,
-    for_terminal,
-    guard,
-    markdown,
-    markdown_table,
-    one_line,
-    restored,
-)
-from bears.files.spreadsheet import csv_text, read_cells, write_csv
+from bears.files.shown import for_terminal, markdown, markdown_table
+from bears.files.spreadsheet import csv_text, guard, read_cells, restored, write_csv
+from bears.files.visible import blank, one_line
 from bears.types import Question
 from tests.modules import trees
 from tests.workspace import ROOT, environment_for

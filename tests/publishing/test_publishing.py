@@ -45,7 +45,7 @@ CONFIG: dict[str, Any] = {
         **{"licence": "CC0-1.0", "cite_as": "A. Bear, Small", "date_published": "2026-11-22"},
     },
     "language": {"name": "en"},
-    "sample": {"sampler": "whole"},
+    "sample": {"_target_": "bears.sampling.whole.Whole"},
     "translator": {"name": "published", "concurrency": 8},
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},

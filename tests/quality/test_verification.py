@@ -18,8 +18,8 @@ from bears.language.scripts import letters, script_share
 from bears.llm.kept import load
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.verify import reviewed, summarize, verify
-from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
+from bears.sampling.sampler import sampler_of
 from bears.translation.translator import Translator
 from bears.types import Answer, Document, Finding, Question, Turn
 from tests.languages import load as load_language
@@ -609,7 +609,7 @@ def test_mini_has_no_error_at_any_seed() -> None:
     replies = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
     translator = Translator("published", {}, "zh-Hant-TW")
     for seed in (42, 0, 1):
-        mixture = replace(parse(Mixture, config["sample"], "sample"), seed=seed)
+        mixture = replace(sampler_of(config["sample"]), seed=seed)
         drawn = sample(mixture, rows, Ledger())
         raw = drawn.questions, drawn.documents
         translated = translate(*raw, languages, replies, translator)

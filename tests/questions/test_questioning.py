@@ -259,7 +259,7 @@ def test_words_alone_throw_a_question_away(
 
 def form(tag: str) -> Form:
     profile = None if tag == "en" else load(tag)
-    return Form(MadeSettings(sampler="made", source="s", passages=1, bm25={}), tag, profile)
+    return Form(MadeSettings(source="s", passages=1, bm25={}), tag, profile)
 
 
 def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> None:

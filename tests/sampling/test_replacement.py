@@ -12,7 +12,7 @@ import pytest
 
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.mixture import Mixture
+from bears.sampling.mixture import Mixture, Recipe
 from bears.sampling.sample import Sample
 from bears.types import Document, Question
 from tests.sampled import (
@@ -100,7 +100,7 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
     for seed in range(40):
         rng = random.Random(seed)
         sources = typed(generated(rng, rows=70, share=rng.choice([0.1, 0.2, 0.3])))
-        mixture = small("bears", seed, questions=4, documents=120)
+        mixture = small(Recipe, seed, questions=4, documents=120)
         try:
             base = draw(mixture, sources, Ledger())
         except SamplingError:

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from bears.config import compose, parse
+from bears.config import compose
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.records import read_documents, write_records
 from bears.files.rows import SourceRecords
-from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe
 from bears.sampling.pooled import references_of
 from bears.sampling.sample import Sample, count_reasons
+from bears.sampling.sampler import sampler_of
 from bears.types import Brought, Document, Question
 from tests.sampled import (
     BEARS,
@@ -29,7 +30,6 @@ from tests.sampled import (
     GivenSources,
     Raw,
     Rows,
-    Sampler,
     article,
     assert_sound,
     doc_ids,
@@ -86,11 +86,11 @@ def test_seed_42_gives_106_gold_and_304_hard_and_190_random_documents(real: Rows
     assert sum(not d.is_gold and d.original_source == "drcd" for d in documents) == 190
 
 
-@pytest.mark.parametrize("sampler", ["bears-v1", "bears"])
+@pytest.mark.parametrize("sampler", [V1Recipe, Recipe])
 def test_the_questions_are_the_published_ones_to_the_byte(
-    sampler: Sampler, real: Rows, published: Path, tmp_path: Path
+    sampler: type[Mixture], real: Rows, published: Path, tmp_path: Path
 ) -> None:
-    write_records(tmp_path / "q.json", draw(replace(BEARS, sampler=sampler), real).questions)
+    write_records(tmp_path / "q.json", draw(sampler(**vars(BEARS)), real).questions)
     assert (tmp_path / "q.json").read_bytes() == (published / "queries_raw.json").read_bytes()
 
 
@@ -124,7 +124,7 @@ def test_the_published_corpus_cannot_be_made_without_that_row(real: Rows) -> Non
 def test_the_samplers_of_the_origin_take_no_ledger(real: Rows) -> None:
     ledger = Ledger(replacements=(Replacement("any", "unclear"),))
     for mixture in (V1, PUBLISHED):
-        with pytest.raises(Exception, match=r"takes no ledger; use sample.sampler=bears"):
+        with pytest.raises(Exception, match=r"takes no ledger; use sample\._target_=.*Recipe"):
             draw(mixture, real, ledger)
 
 
@@ -218,9 +218,9 @@ def test_v1_agrees_with_its_description_on_overlapping_sources() -> None:
         book = by_the_book(raw, seed, questions=4, documents=90)
         if len(book.question_ids) < 12 or len(book.documents) != 90:
             with pytest.raises(SamplingError):
-                draw(small("bears-v1", seed, 4, 90), typed(raw))
+                draw(small(V1Recipe, seed, 4, 90), typed(raw))
             continue
-        assert_by_the_book(draw(small("bears-v1", seed, 4, 90), typed(raw)), book)
+        assert_by_the_book(draw(small(V1Recipe, seed, 4, 90), typed(raw)), book)
         rejected += book.rejected
         repeated += len({i for i, _, _ in book.documents}) < 90
         shared += len({text for _, text, _ in book.documents}) < 90
@@ -251,9 +251,9 @@ def test_bears_is_sound_on_overlapping_sources() -> None:
     drawn = 0
     for seed in range(50):
         sources = typed(generated(random.Random(seed)))
-        mixture = small("bears", seed, 4, 90)
+        mixture = small(Recipe, seed, 4, 90)
         try:
-            bears, v1 = draw(mixture, sources), draw(replace(mixture, sampler="bears-v1"), sources)
+            bears, v1 = draw(mixture, sources), draw(V1Recipe(**vars(mixture)), sources)
         except SamplingError:
             continue
         drawn += 1
@@ -311,15 +311,15 @@ TWICE = passage_row("a", ("G", "g", True), ("H", "h", False), ("H", "h", False))
         ),
         *(
             (
-                replace(mixture_of(4, hop=1), sampler=sampler),
+                sampler(**vars(mixture_of(4, hop=1))),
                 {"hop": [ONE], "fill": [article("f0", "f1", "g")]},
                 r"sample.documents is 4, but .* (are|is) ",
             )
-            for sampler in ("bears", "bears-v1")
+            for sampler in (Recipe, V1Recipe)
         ),
         # It wants a row that gave no question.
         (
-            replace(mixture_of(4, hop=1), sampler="bears-published"),
+            PublishedRecipe(**vars(mixture_of(4, hop=1))),
             {"hop": [TWICE], "fill": [article("f0", "f1")]},
             r"row \(none\)",
         ),
@@ -346,17 +346,17 @@ def test_a_sample_is_a_function_of_its_arguments() -> None:
     sources = typed(generated(random.Random(5)))
     random.seed(1)
     state = random.getstate()
-    first = draw(small("bears", 7, 2, 80), sources)
+    first = draw(small(Recipe, 7, 2, 80), sources)
     assert random.getstate() == state
     random.seed(2)
-    assert draw(small("bears", 7, 2, 80), sources) == first
-    assert draw(small("bears", 8, 2, 80), sources) != first
+    assert draw(small(Recipe, 7, 2, 80), sources) == first
+    assert draw(small(Recipe, 8, 2, 80), sources) != first
 
 
 def test_documents_of_the_mini_benchmark_are_sound_at_every_seed() -> None:
     sources = read_sources("mini")
     conf = compose(ROOT / "conf", {"benchmark": "mini", **CHOICES})
-    mixture = parse(Mixture, conf["sample"], "sample")
+    mixture = sampler_of(conf["sample"])
     for seed in range(21):
         assert_sound(draw(replace(mixture, seed=seed), sources), mixture, sources)
 

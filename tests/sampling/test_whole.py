@@ -10,12 +10,12 @@ import pytest
 
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
+from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
 from bears.sources.records import pool_document, pool_question
 from bears.types import Answer, Question, Turn
 from tests.sampled import collected
 
-ALL = WholeSettings("whole", "s")
+ALL = Whole("s")
 POOL = [pool_document("s", f"d{n}", f"text {n}") for n in range(8)]
 JUDGED: list[Any] = [
     *POOL,
@@ -26,7 +26,7 @@ JUDGED: list[Any] = [
 ]
 
 
-def taken(rows: Sequence[Any], settings: WholeSettings = ALL) -> WholeBenchmark:
+def taken(rows: Sequence[Any], settings: Whole = ALL) -> WholeBenchmark:
     return sample_whole(settings, {"s": collected([row] for row in rows)}, Ledger())
 
 
@@ -114,7 +114,7 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
     ],
 )
 def test_what_cannot_be_taken_is_refused(
-    rows: Sequence[Any], settings: WholeSettings, message: str
+    rows: Sequence[Any], settings: Whole, message: str
 ) -> None:
     with pytest.raises(SamplingError) as caught:
         taken(rows, settings)

@@ -15,9 +15,9 @@ from bears.config.ledger.entries import Ledger
 from bears.config.source import Source
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
 from bears.files.rows import SourceRecords, open_rows
-from bears.sampling.mixture import Mixture, Quota
+from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
-from bears.sampling.whole import WholeBenchmark, WholeSettings, sample_whole
+from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
 from bears.sources.convert import convert
 from bears.sources.inspection import Look, inspect
 from bears.sources.source import reader_of
@@ -55,7 +55,7 @@ def listed(found: SourceRecords) -> list[Any]:
 
 def taken(folder: Path, files: Files, **settings: Any) -> WholeBenchmark:
     rows = rows_of(folder, files, **settings)
-    return sample_whole(WholeSettings("whole", "s"), {"s": rows}, Ledger())
+    return sample_whole(Whole("s"), {"s": rows}, Ledger())
 
 
 def told(benchmark: WholeBenchmark) -> list[tuple[str, str, list[str]]]:
@@ -314,7 +314,7 @@ def test_a_recipe_draws_from_any_mixture(tmp_path: Path) -> None:
         "pairs": rows_of(tmp_path / "b", {"t.jsonl": lines(PAIRS)}, shape="pairs"),
     }
     quotas = (Quota("nf", 1), Quota("pairs", 1))
-    drawn = sample(Mixture("recipe", 1, 6, quotas, ("nf", "pairs")), sources, Ledger())
+    drawn = sample(Recipe(1, 6, quotas, ("nf", "pairs")), sources, Ledger())
     texts = {document.doc_id: document.content for document in drawn.documents}
     assert len(set(texts.values())) == 6
     graded, paired = drawn.questions
@@ -328,7 +328,7 @@ def test_both_of_musiques_pairs_fill_a_pool(tmp_path: Path) -> None:
     other = [{**p, "paragraph_text": f"{p['paragraph_text']} Or not."} for p in MUSIQUE_PARAGRAPHS]
     twin = {**UNANSWERABLE, "paragraphs": other}
     rows = rows_of(tmp_path, {"x.jsonl": lines([MUSIQUE, twin])}, shape="multi-hop")
-    mixture = Mixture("recipe", 1, 6, (Quota("s", 1),), ("s",))
+    mixture = Recipe(1, 6, (Quota("s", 1),), ("s",))
     drawn = sample(mixture, {"s": rows}, Ledger())
     assert len({document.doc_id for document in drawn.documents}) == 6
 
@@ -446,9 +446,9 @@ TITLED = [
 
 def test_paragraphs_that_differ_in_their_title_alone_are_one_document(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, {"h.json": array(TITLED)}, shape="multi-hop")
-    whole = sample_whole(WholeSettings("whole", "s"), {"s": rows}, Ledger())
+    whole = sample_whole(Whole("s"), {"s": rows}, Ledger())
     assert whole.n_documents == len([*whole.documents()]) == 5
-    drawn = sample(Mixture("recipe", 1, 5, (Quota("s", 3),), ()), {"s": rows}, Ledger())
+    drawn = sample(Recipe(1, 5, (Quota("s", 3),), ()), {"s": rows}, Ledger())
     assert len(drawn.documents) == 5
 
 

@@ -19,7 +19,7 @@ from bears.config.typed import configured
 from bears.errors import SourceError
 from bears.evaluation.evaluate import gold_of
 from bears.files.rows import open_rows
-from bears.sampling.whole import WholeSettings, sample_whole
+from bears.sampling.whole import Whole, sample_whole
 from bears.sources.convert import convert
 from bears.sources.source import reader_of
 from stages import download
@@ -68,9 +68,7 @@ def test_it_is_the_benchmark_that_the_same_rows_are_in_beirs_layout(
     config = compose(Path("conf"), read_selection(Path("params.yaml")))
     rows, provenance = place / "rows", place / "sources.json"
     configured(download.main, config)({"rows": rows, "provenance": provenance})
-    found = sample_whole(
-        WholeSettings("whole", "beir"), {"beir": open_rows(rows, "beir")}, Ledger()
-    )
+    found = sample_whole(Whole("beir"), {"beir": open_rows(rows, "beir")}, Ledger())
     (entry,) = json.loads(provenance.read_text())
     assert (entry["ir_dataset"], entry["source"]) == (NAME, "tiny")
     assert {file["name"]: file["rows"] for file in entry["files"]} == {

@@ -20,6 +20,7 @@ import pytest
 import yaml
 
 from bears.config import read_mapping
+from bears.config.code import SAYING
 from bears.errors import BearsError
 from tests.workspace import (
     STAGES,
@@ -95,6 +96,32 @@ def test_generators_replay_what_the_docs_say_of_them_without_a_key(workspace: Wo
         measured = (found["answer_f1"], found["exact_match"], found["evidence_f1"])
         assert [f"{value:.3f}"[1:] for value in measured] == [f1, exact, evidence]
         assert round(found["pass_rate"] * found["n"]) == int(passed)
+
+
+@pytest.mark.slow
+def test_edits_of_what_only_says_something_change_no_output(workspace: Workspace) -> None:
+    code, lock = workspace.text("data/code.yaml"), yaml.safe_load(workspace.text("dvc.lock"))
+    for path, old, new in (
+        ("bears/config/edge.py", "BUG = 70", "BUG = 71"),
+        ("bears/errors.py", "lines[0].strip()", "lines[-1].strip()"),
+        ("bears/files/progress.py", '"delay": 10', '"delay": 0'),
+        ("bears/files/shown.py", "print(for_terminal(", "print('bears:', for_terminal("),
+        ("bears/layout.py", 'Path(".bears")', 'Path(".elsewhere")'),
+        ("bears/signals.py", ", signal.SIGHUP)", ")"),
+        ("stages/__init__.py", '"hydra"', '"yaml"'),
+        ("stages/sample.py", "questions, {documents} documents", "questions"),
+    ):
+        workspace.edit(path, old, new)
+    assert len(SAYING) == 7
+    workspace.dvc("repro", "--force")
+    assert workspace.text("data/code.yaml") == code
+    after = yaml.safe_load(workspace.text("dvc.lock"))
+    outs = [
+        {stage: made.get("outs") for stage, made in each["stages"].items()}
+        for each in (lock, after)
+    ]
+    assert outs[0] == outs[1]
+    assert ran(workspace.dvc("repro")) == []
 
 
 @pytest.mark.slow

@@ -8,13 +8,14 @@ from typing import Any
 
 import pytest
 
-from bears.config import compose, parse
+from bears.config import compose
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import RepliesMissing
 from bears.files.records import read_documents, read_questions, write_records
 from bears.llm.kept import KeptReplies, load
 from bears.sampling.mixture import Mixture
 from bears.sampling.sample import sample
+from bears.sampling.sampler import sampler_of
 from bears.translation.published import import_published
 from bears.translation.source_texts import SourceTexts
 from bears.translation.translator import Translator
@@ -55,7 +56,7 @@ def test_the_published_files_come_out_to_the_byte(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: mixture.sampler)
+@pytest.mark.parametrize("mixture", [V1, BEARS], ids=lambda mixture: type(mixture).__name__)
 def test_the_same_replies_serve_v1_and_the_fixed_sample(
     mixture: Mixture, published: Path, replies: KeptReplies, shared_data: Path
 ) -> None:
@@ -153,7 +154,7 @@ def mini_rows() -> Rows:
 
 
 def replay_mini(mini: dict[str, Any], rows: Rows, seed: int, ledger: Ledger) -> None:
-    mixture = replace(parse(Mixture, mini["sample"], "sample"), seed=seed)
+    mixture = replace(sampler_of(mini["sample"]), seed=seed)
     drawn = sample(mixture, rows, ledger)
     languages = {name: source["language"] for name, source in mini["sources"].items()}
     replies = load(ROOT / "data" / "memory" / "mini.jsonl", "translation")
@@ -170,7 +171,7 @@ def test_the_replies_of_mini_are_complete_at_every_seed(
 def test_the_replies_of_mini_are_complete_for_every_replacement(
     mini: dict[str, Any], mini_rows: Rows
 ) -> None:
-    mixture = parse(Mixture, mini["sample"], "sample")
+    mixture = sampler_of(mini["sample"])
     for question in sample(mixture, mini_rows, Ledger()).questions:
         ledger = Ledger(replacements=(Replacement(question.question_id, "unclear"),))
         replay_mini(mini, mini_rows, mixture.seed, ledger)

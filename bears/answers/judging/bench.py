@@ -2,44 +2,51 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
 from bears.answers.judging.calibration import interval_of, kappa_of
-from bears.answers.judging.model import JudgeSettings, VerdictTask
+from bears.answers.judging.model import ModelJudge, VerdictTask
 from bears.answers.judging.ruling import Case, Judge, Ruling, Verdict
-from bears.config import build, parse
+from bears.config import build
+from bears.config.typed import require_target
 from bears.llm.kept import KeptReplies
 
 ROOM = "bears.answers.judging"
-Judges = Mapping[str, Judge | JudgeSettings]
+MODEL, PANEL = f"{ROOM}.model.ModelJudge", f"{ROOM}.bench.Panel"
+Judges = Mapping[str, Judge | ModelJudge]
 """Judge's name to a judge that compares words, or to the settings of a model."""
 Rulings = dict[str, list[Ruling]]
 """Judge's name to its rulings, in the order of the cases."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """Several judges, whose majority decides."""
+
+    judges: Judges
 
 
 def judges_of(judge: Mapping[str, Any]) -> Judges:
     """Return the judges of one conf/judge/<name>.yaml by their names; empty for ``none``.
 
     Raises:
-        ConfigurationError: the description of a judge is wrong.
+        ConfigurationError: the description of a judge is wrong, or of an earlier version of BEARS.
     """
     if judge["name"] == "none":
         return {}
-    parts = judge.get("judges") or {judge["name"]: judge}
-    return {name: _judge(part, f"judge {name}") for name, part in parts.items()}
-
-
-def _judge(part: Mapping[str, Any], where: str) -> Judge | JudgeSettings:
-    if "_target_" not in part:
-        return parse(JudgeSettings, part, where)
-    built: Judge = build(part, where, ROOM)
-    return built
+    where, parts = f"judge {judge['name']}", judge.get("judges", {})
+    require_target(judge, where, PANEL if parts else MODEL)
+    for name, part in parts.items():
+        require_target(part, f"judge {name}", MODEL)
+    built = build(judge, where, ROOM)
+    return built.judges if isinstance(built, Panel) else {judge["name"]: built}
 
 
 def tasks_of(judges: Judges, cases: Sequence[Case], language: str) -> list[VerdictTask]:
     """Return the tasks of those judges that are models."""
-    models = (judge for judge in judges.values() if isinstance(judge, JudgeSettings))
+    models = (judge for judge in judges.values() if isinstance(judge, ModelJudge))
     return [VerdictTask(model, cases, language) for model in models]
 
 
@@ -57,7 +64,7 @@ def rulings_of(judges: Judges, cases: Sequence[Case], language: str, known: Kept
     """
     return {
         name: VerdictTask(judge, cases, language).rulings(known)
-        if isinstance(judge, JudgeSettings)
+        if isinstance(judge, ModelJudge)
         else [Ruling(judge.verdict(case, language)) for case in cases]
         for name, judge in judges.items()
     }

@@ -65,8 +65,8 @@ class JudgePrompt(Closed):
 
 
 @dataclass(frozen=True, kw_only=True)
-class JudgeSettings(AskingSettings):
-    """The settings of a judge that is a model; see conf/endpoint/openai.yaml for its fields.
+class ModelJudge(AskingSettings):
+    """A judge that is a model; see conf/endpoint/openai.yaml for its fields.
 
     Args:
         prompts: primary subtag of a language to the prompt for its answers; ``other`` for all
@@ -132,7 +132,7 @@ class VerdictTask(FlatUse[VerdictRequest]):
         language: BCP 47 tag of the answers.
     """
 
-    settings: JudgeSettings
+    settings: ModelJudge
     cases: Sequence[Case]
     language: str
 

@@ -10,8 +10,8 @@ from bears.answers.task import AnswerTask
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
 from bears.files.records import adapter_of, read_lines
-from bears.files.shown import blank
 from bears.files.spreadsheet import read_named
+from bears.files.visible import blank
 
 COLUMNS = ("question", "ground_truth", "answer", "contexts")
 

@@ -11,7 +11,7 @@ from typing import Annotated, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.types import Closed, Finding
 
 

@@ -6,7 +6,7 @@ from typing import Any
 from bears.evaluation.answers.predictions import Answers
 from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.score import AnswerScore, literal
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.types import Question
 
 SCORES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")

@@ -10,8 +10,9 @@ from tabulate import tabulate
 from bears.evaluation.clusters import note
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.files.benchmark_state import heading
-from bears.files.shown import markdown, markdown_table, one_line
+from bears.files.shown import markdown, markdown_table
 from bears.files.spreadsheet import csv_text
+from bears.files.visible import one_line
 
 Form = Literal["table", "markdown", "latex", "csv"]
 SHOWN = 10

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from bears.errors import ConfigurationError
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.language.gates import form, numbers, questions, source_left, words
 from bears.language.profile import Language
 from bears.language.text import Text

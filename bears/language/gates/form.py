@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from itertools import pairwise
 
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.language.profile import Language, family
 from bears.language.sentences import sentence_ends
 from bears.language.text import Text, has_content, without_parentheses

@@ -8,7 +8,7 @@ import pandas as pd
 from bears.errors import FormatError
 from bears.evaluation.comparison.standings import standings
 from bears.evaluation.comparison.values import CLUSTER, clusters_in
-from bears.files.shown import one_line
+from bears.files.visible import one_line
 from bears.results.board import DERIVED, number
 from bears.results.origins import system_at
 from bears.results.revision import Revision

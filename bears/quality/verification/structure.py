@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from bears.files.shown import blank, one_line
+from bears.files.visible import blank, one_line
 from bears.language.quotations import QuotedText
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Document, Finding, Question

@@ -24,7 +24,8 @@ from bears.files.digest import digest_of
 from bears.files.intake.json_text import json_value
 from bears.files.journal import Journal
 from bears.files.records import read_lines, write_lines
-from bears.files.shown import complain, one_line
+from bears.files.shown import complain
+from bears.files.visible import one_line
 from bears.layout import LOCAL
 from bears.llm.endpoint import value_of
 from bears.retrieval.outside.matching import PassageMatcher, matched

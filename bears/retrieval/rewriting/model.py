@@ -10,7 +10,7 @@ from typing_extensions import TypedDict
 from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
 from bears.files.records import read_questions
-from bears.files.shown import blank
+from bears.files.visible import blank
 from bears.llm.flat import FlatUse, shown
 from bears.llm.kept import KeptReplies
 from bears.llm.models import estimate

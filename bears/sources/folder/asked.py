@@ -6,8 +6,8 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from bears.errors import SourceError
-from bears.files.shown import blank
 from bears.files.spreadsheet import read_cells
+from bears.files.visible import blank
 from bears.identity import question_id
 from bears.sources.folder.places import Places
 from bears.sources.records import pool_question

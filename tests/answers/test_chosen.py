@@ -1,0 +1,70 @@
+"""Generators and judges are chosen like retrievers: by the class that their file names."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+
+from bears.answers.judging.bench import judges_of
+from bears.answers.settings import generator_of
+from bears.config import compose
+from bears.errors import ConfigurationError
+from tests.workspace import ROOT
+
+CONF = ROOT / "conf"
+SELECTION = {
+    "benchmark": "mini",
+    **{"retriever": "bm25", "vector_store": "memory", "engine": "local"},
+    **{"translator": "published", "rewriter": "none", "generator": "none", "judge": "none"},
+}
+WORDS = [
+    (group, file.stem)
+    for group in ("generator", "judge")
+    for file in sorted((CONF / group).glob("*.yaml"))
+    if file.stem != "none"
+]
+
+
+@pytest.mark.parametrize(("group", "word"), WORDS)
+def test_every_word_names_its_class(group: str, word: str) -> None:
+    given = {"call": "mine:answer"} if (group, word) == ("generator", "mine") else {}
+    chosen = {**compose(CONF, {**SELECTION, group: word})[group], **given}
+    made = generator_of(chosen) if group == "generator" else judges_of(chosen)
+    names = {name: type(judge).__name__ for name, judge in made.items()} if group == "judge" else {}
+    assert (names or type(made).__name__) == {
+        "mine": "OutsideGenerator",
+        "sentence": "SentenceGenerator",
+        "contains": {"contains": "Contains"},
+        "exact": {"exact": "Exact"},
+        "panel": {"contains": "Contains", "exact": "Exact"},
+    }.get(word, {word: "ModelJudge"} if group == "judge" else "ModelGenerator")
+
+
+MODEL = "`_target_: bears.answers.settings.ModelGenerator`"
+JUDGE = "`_target_: bears.answers.judging.model.ModelJudge`"
+PANEL = "bears.answers.judging.bench.Panel"
+
+
+@pytest.mark.parametrize(
+    ("read", "file", "line"),
+    [
+        (generator_of, {"model": "m"}, MODEL),
+        (generator_of, {"model": "m", "method": "model"}, f"{MODEL} in place of `method: model`"),
+        (
+            generator_of,
+            {"method": "sentence"},
+            "`_target_: bears.answers.settings.SentenceGenerator` in place of `method: sentence`",
+        ),
+        (judges_of, {"model": "m", "prompts": {}}, JUDGE),
+        (judges_of, {"judges": {"a": {"model": "m"}}}, f"`_target_: {PANEL}`"),
+        (judges_of, {"_target_": PANEL, "judges": {"a": {"model": "m"}}}, JUDGE),
+    ],
+)
+def test_a_file_of_an_earlier_version_is_told_the_line_to_write(
+    read: Callable[[Any], Any], file: dict[str, Any], line: str
+) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        read({"name": "mine", **file})
+    assert str(refused.value).endswith(f", in its file in conf/, write {line}".removeprefix(","))
