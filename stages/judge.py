@@ -1,15 +1,15 @@
 """judge: answers against gold → a verdict, scores and a cause for each question; the headline."""
 
-from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Benchmark, Choice, HeadlineSettings
 from bears.config.source import Source, source_of
 from bears.files.headline import write_headline
-from bears.files.records import read_json, write_json
+from bears.files.records import read_json, read_questions, write_json
 from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
 
@@ -25,6 +25,7 @@ def main(
     generator: Choice,
     headline: HeadlineSettings,
     judge: Choice,
+    judgements: Judgements,
     sources: dict[str, Source],
 ) -> None:
     """Score and judge every answer, without key or network unless the judge has ``fill: auto``."""
@@ -39,19 +40,24 @@ def main(
     from bears.answers.judging.judged import results_of, with_rulings
     from bears.answers.judging.tables import table, write_judged
     from bears.answers.settings import generator_of
+    from bears.evaluation.decided import decided_in
+    from bears.files.benchmark_state import benchmark_state
     from bears.files.digest import sha256_of
 
     context = getattr(generator_of(generator), "context", "own")
     run = paths["within" if generator.get("within") else "run"]
     run_shown = run if context == "retrieved" else None
     language = benchmark.language
-    rows = read_unjudged(paths, language, run_shown, closed_book=context == "none")
+    decided = decided_in(paths["corpus"], read_questions(paths["queries"]), judgements)
+    questions, closed_book = decided.questions, context == "none"
+    rows = read_unjudged(questions, paths, language, run_shown, closed_book)
     replies = replies_below(paths["replies"], benchmark.name, "verdicts")
     rulings = _rulings(judge, language, replies, [row.case for row in rows])
     rows = with_rulings(rows, rulings)
-    state = _state(benchmark.name, sources, len(rows), paths)
+    sizes, files = (source_of(sources), len(rows)), (paths["queries"], paths["corpus"])
+    state = benchmark_state(benchmark.name, *sizes, *files, decided.facts)
     measured = {
-        "benchmark": state,
+        "benchmark": state.as_dict(),
         "generator": generator.name,
         "retriever": paths["run"].stem,
         # The documents it answered from: all of them, or only those of the question's group.
@@ -77,16 +83,6 @@ def _rulings(judge: Choice, language: str, replies: Path, cases: "list[Case]") -
     for task in tasks_of(judges, cases, language):
         Workflow(task, replies).replay()
     return rulings_of(judges, cases, language, load(replies, NAME))
-
-
-def _state(
-    name: str, sources: Mapping[str, Source], questions: int, paths: Paths
-) -> dict[str, Any]:
-    """Return the state of the benchmark, which the results belong to."""
-    from bears.files.benchmark_state import benchmark_state
-
-    files = paths["queries"], paths["corpus"]
-    return benchmark_state(name, source_of(sources), questions, *files).as_dict()
 
 
 if __name__ == "__main__":

@@ -23,7 +23,7 @@ from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
-from bears.evaluation.answers.references import read_referenced
+from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import score_answers, summarize_answers
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
@@ -78,12 +78,12 @@ def score(
     records = records_of(benchmark, folder, unattested)
     language = language_of(records.folder, language)
     paths = records_in(records.folder, file)
-    referenced = read_referenced(paths["queries"], paths.get("lineage"), language)
+    asked = referenced(records.questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    answers = answers_of(read_answers(file), referenced, documents, ignore_unknown)
+    answers = answers_of(read_answers(file), asked, documents, ignore_unknown)
     given = answers.predictions
-    scores = score_answers(referenced, given, language)
-    found = faults(referenced, answers, {document.doc_id for document in documents})
+    scores = score_answers(asked, given, language)
+    found = faults(asked, answers, {document.doc_id for document in documents})
     counts = Counter(kind for each in found.values() for kind, _ in each)
     if len(given) >= ENOUGH and all(scores[q].reference == given[q].answer for q in given):
         counts["gold"] = len(given)
@@ -95,7 +95,7 @@ def score(
         values = {key: asdict(score) for key, score in scores.items()}
         write_json(out, {**about, **summary, "questions": values})
     if questions:
-        write_csv(questions, HEADER, rows(referenced, answers, scores, found, language))
+        write_csv(questions, HEADER, rows(asked, answers, scores, found, language))
     if system:
         add_row(state, system, sha256_of(file), summary, counted)
     print(f"{one_line(file.name)} on {state}\n{_table(summary)}")
@@ -135,7 +135,7 @@ def judge_file(
     name = parse(Name, system or file.stem, "--system")
     records = records_of(benchmark, folder, unattested)
     language, judges = language_of(records.folder, language), judges_named(judge, set_)
-    rows = read_unjudged(records_in(records.folder, file), language)
+    rows = read_unjudged(records.questions, records_in(records.folder, file), language)
     cases = [row.case for row in rows]
     rulings = verdicts_of(judges, cases, language, records.benchmark.name, yes)
     rows = with_rulings(rows, rulings)

@@ -309,13 +309,14 @@ def _ledger(benchmark: str) -> Path:
 
 def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
     """Return a function that finds the answers of a benchmark's systems, and their language."""
-    folder = records_of(benchmark).folder
-    language = language_of(folder, language)
+    records = records_of(benchmark)
+    language = language_of(records.folder, language)
 
     @cache
     def cases(system: str) -> dict[str, Case]:
         answers = BenchmarkFiles(benchmark).answers(system)
-        rows = read_unjudged(records_in(folder, answers), language)
+        paths = records_in(records.folder, answers)
+        rows = read_unjudged(records.questions, paths, language)
         return {row.case.question_id: row.case for row in rows}
 
     return lambda system, question_id: cases(system).get(question_id), language

@@ -19,6 +19,7 @@ from bears.files.manifest import check
 from bears.files.records import (
     read_json,
     read_lines,
+    read_questions,
     to_line,
 )
 from bears.files.shown import complain
@@ -92,8 +93,9 @@ def _verdicts(config: Config) -> list[VerdictTask]:
         # The same command fills the answers first.
         complain(str(error))
         return []
-    records = records_in(files_of(config).translated, answers)
-    cases = [row.case for row in read_unjudged(records, chosen.benchmark.language)]
+    files, language = files_of(config), chosen.benchmark.language
+    paths = records_in(files.translated, answers)
+    cases = [row.case for row in read_unjudged(read_questions(files.queries), paths, language)]
     return tasks_of(judges, cases, chosen.benchmark.language)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -108,11 +108,18 @@ def stage(tmp_path: Path) -> Judged:
     records = {"name": "toy", "source": "", "state": "5" * 12}
     write_json(paths["retrieval"], {"benchmark": records, "retriever": "bm25", **retrieval})
 
-    def judged(rows: list[dict[str, Any]], *overrides: str, **generator: Any) -> Any:
+    def judged(
+        rows: list[dict[str, Any]],
+        *overrides: str,
+        judgements: Sequence[Mapping[str, str]] = (),
+        **generator: Any,
+    ) -> Any:
         write_lines(files["answers"], rows)
         selection = read_selection(ROOT / "params.yaml")
         config = compose(ROOT / "conf", selection, ["benchmark=scifact", *overrides])
-        config["generator"] = {"name": "toy", **generator}
+        kind = {"_target_": "bears.answers.settings.SentenceGenerator"}
+        config["generator"] = {"name": "toy", **kind, **generator}
+        config["judgements"] = list(judgements)
         configured(judge.main, config)(paths)
         with paths["questions"].open(encoding="utf-8", newline="") as stream:
             return json.loads(paths["metrics"].read_text()), list(csv.DictReader(stream))
@@ -155,6 +162,22 @@ def test_the_stage_measures_all_and_each_group(
     names = ("n_gold", "gold_shown", "gold_not_retrieved")
     assert [rows[1][name] for name in names] == ["2", "1", "1"]
     assert rows[0]["answer"] == "It is Sofia."
+
+
+def test_decisions_of_people_are_gold_for_causes_evidence_and_the_state(stage: Judged) -> None:
+    before, _ = stage(ANSWERS, "judge=contains")
+    # The second question needed a and c, and c was not retrieved.
+    said = {"question_id": "q2", "decision": "not", "doc_id": "c"}
+    decided, rows = stage(ANSWERS, "judge=contains", judgements=[said])
+    assert (before["by_type"]["multi-hop"]["causes"], rows[1]["cause"]) == (
+        {"not_retrieved": 1},
+        "reader",
+    )
+    # Evidence a against the gold a and c: F1 2/3; against a alone: 1.
+    found = [each["by_type"]["multi-hop"]["evidence_f1"] for each in (before, decided)]
+    assert found == [0.66667, 1.0]
+    assert before["benchmark"]["state"] != decided["benchmark"]["state"]
+    assert decided["benchmark"]["decisions"] == 1
 
 
 def test_without_a_judge_all_but_the_verdicts_is_measured(stage: Judged) -> None:

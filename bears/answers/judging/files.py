@@ -14,7 +14,7 @@ from bears.config import parse
 from bears.errors import FormatError
 from bears.evaluation.answers.forms import GivenAnswer, read_answers
 from bears.evaluation.answers.predictions import answers_of
-from bears.evaluation.answers.references import read_referenced, references_of
+from bears.evaluation.answers.references import referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers
 from bears.evaluation.clusters import clusters_of
 from bears.files.records import problems_of, read_documents, read_json
@@ -29,12 +29,17 @@ _NAMES = ("shown", "cut", "cited_not_given", "retrieved")
 
 
 def read_unjudged(
-    paths: Mapping[str, Path], language: str, run: Path | None = None, closed_book: bool = False
+    questions: Sequence[Question],
+    paths: Mapping[str, Path],
+    language: str,
+    run: Path | None = None,
+    closed_book: bool = False,
 ) -> list[JudgedQuestion]:
-    """Read every question with a system's answer, before it is judged.
+    """Return every question with a system's answer, before it is judged.
 
     Args:
-        paths: of ``queries``, ``corpus`` and ``answers``; optionally of ``lineage`` (further
+        questions: of the benchmark, with people's decisions in their gold.
+        paths: of ``corpus`` and ``answers``; optionally of ``lineage`` (further
             annotators' answers) and ``sidecar`` (aliases).
         language: BCP 47 tag of the answers.
         run: the run from which the generator's documents were taken, if known.
@@ -43,7 +48,7 @@ def read_unjudged(
     Raises:
         FormatError: a file is malformed.
     """
-    questions = read_referenced(paths["queries"], paths.get("lineage"), language)
+    questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
     answers = answers_of(read_answers(paths["answers"]), questions, documents)
     scores = score_answers(questions, answers.predictions, language)

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bears.files.records import read_lines, read_questions
+from bears.files.records import read_lines
 from bears.language.yes_no import yes_or_no
 from bears.types import Answer, Question
 
@@ -49,11 +49,13 @@ def with_references(
     return found
 
 
-def read_referenced(queries: Path, lineage: Path | None, language: str) -> list[Question]:
-    """Read questions with the answers of all annotators that ``lineage`` has.
+def referenced(
+    questions: Iterable[Question], lineage: Path | None, language: str
+) -> list[Question]:
+    """Return the questions with the answers of all annotators that ``lineage`` has.
 
     Args:
-        queries: the questions.
+        questions: of the benchmark. Their gold is the evidence of an answer without its own.
         lineage: what `sample` noted about them, if it is there.
         language: BCP 47 tag of the answers.
 
@@ -62,4 +64,4 @@ def read_referenced(queries: Path, lineage: Path | None, language: str) -> list[
     """
     rows = (row for _, row in read_lines(lineage)) if lineage else ()
     references = {row["record_id"]: row["references"] for row in rows if "references" in row}
-    return with_references(read_questions(queries), references, language)
+    return with_references(questions, references, language)
