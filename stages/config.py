@@ -54,9 +54,9 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
         if not (folder.is_dir() and any(folder.iterdir())):
             write_text(folder / ".gitkeep", "")
     replies = BenchmarkFiles(known.benchmark.name).replies()
-    if not replies.exists():
+    if not (replies.is_file() and replies.stat().st_size):
         # `translate` says which translations are missing and how to get them.
-        write_text(replies, "")
+        write_text(replies, "\n")
     digests = code_digests(Modules(Path.cwd(), CODE_FOLDERS), configuration_of_stages(config))
     # A running stage reads what it was started with, and is refused when that has changed.
     with locked_paths([], [out], "config"):

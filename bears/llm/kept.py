@@ -9,9 +9,10 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import RepliesCorrupt
+from bears.files.intake.json_text import lines
 from bears.files.journal import Journal
 from bears.files.lock import locked_folder
-from bears.files.records import read_lines, write_lines
+from bears.files.records import write_lines
 from bears.layout import JOURNAL
 
 HALF = re.compile("[\ud800-\udfff]")
@@ -119,7 +120,7 @@ def load(path: Path, name: str) -> KeptReplies:
         return KeptReplies()
     names = {"key", "record_id", "field", "text", name}
     entries = []
-    for number, row in read_lines(path):
+    for number, row in lines(path, blank=True):
         if not isinstance(row, dict) or row.keys() != names:
             raise RepliesCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
         answer = row.pop(name)

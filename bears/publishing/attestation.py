@@ -3,11 +3,13 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from bears.config import LEDGER
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
+from bears.files.intake.files import read_whole
 from bears.publishing.finished import Finished
 from bears.types import Closed
 
@@ -52,17 +54,22 @@ def attest(finished: Finished) -> Attestation:
     The location of a source's files is left out. Their digests are in the provenance.
     """
     config, files = finished.config, finished.files
-    replies = files.replies()
     parts = {
         "queries": sha256_of(files.queries),
         "corpus": sha256_of(files.corpus),
         "sources": digest_of(_sources(finished)),
         "configuration": digest_of({key: _building(config, key) for key in BUILDING}),
         "ledger": digest_of({part: config[part] for part in LEDGER if part in config}),
-        "replies": sha256_of(replies) if replies.exists() else hashlib.sha256(b"").hexdigest(),
+        "replies": _digest_of_replies(files.replies()),
     }
     records = records_digest(parts["queries"], parts["corpus"])
     return Attestation(finished.benchmark.name, records, digest_of(parts), parts)
+
+
+def _digest_of_replies(path: Path) -> str:
+    """Return the digest of kept replies; without any, the file may have an empty line."""
+    content = read_whole(path) if path.exists() else b""
+    return hashlib.sha256(content if content.strip() else b"").hexdigest()
 
 
 def consistent(attestation: Attestation) -> bool:
