@@ -14,7 +14,7 @@ from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
-from bears.types import Document, Positive, Ranking
+from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,8 +40,7 @@ class Hybrid:
         with tempfile.TemporaryFile(dir=scratch) as stream:
             self.sparse.index(_written(documents, stream), folder / "sparse", scratch)
             stream.seek(0)
-            again = (Document(**json.loads(line)) for line in stream)
-            self.dense.index(again, folder / "dense", scratch)
+            self.dense.index(map(_read, stream), folder / "dense", scratch)
 
     def open(self, folder: Path) -> "HybridSearcher":
         """Open both."""
@@ -106,3 +105,10 @@ def _written(documents: Iterable[Document], stream: IO[bytes]) -> Iterator[Docum
     for document in documents:
         stream.write(to_line(asdict(document)).encode("utf-8", "surrogatepass"))
         yield document
+
+
+def _read(line: bytes) -> Document:
+    row = json.loads(line)
+    if "chunk" not in row:
+        return Document(**row)
+    return IndexedChunk(**{**row, "chunk": Chunk(**row["chunk"])})
