@@ -61,7 +61,8 @@ def pick(config: Mapping[str, Any], keys: Iterable[str], where: str) -> dict[str
     wanted = list(keys)
     if missing := [key for key in wanted if key not in config]:
         raise ConfigurationError(
-            f"{where} has no key {missing[0]}; make it again (a configuration: `dvc repro config`)"
+            f"{where} has no key {missing[0]}, so another version of BEARS made it; make it anew "
+            "with `dvc repro config`, or an export with `bears export`"
         )
     return {key: config[key] for key in wanted}
 

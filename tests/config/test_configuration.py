@@ -260,7 +260,7 @@ def test_a_function_takes_its_keys_alone_from_the_configuration() -> None:
         with pytest.raises(ConfigurationError, match=message):
             configured(trip, {**TRIP, "language": language})
     del TRIP["language"]
-    with pytest.raises(ConfigurationError, match=r"^data/config\.yaml has no key language; make"):
+    with pytest.raises(ConfigurationError, match=r"^data/config\.yaml has no key language, so"):
         configured(trip, TRIP, "data/config.yaml")
 
 

@@ -273,12 +273,17 @@ def evaluated(
         paths[name] = folder / f"{name}.trec"
         write_run(paths[name], run, "tag")
     config = {
-        "benchmark": {"name": "small"},
+        "benchmark": {"name": "small", "language": "en"},
         "chunking": {"name": "none", "_target_": "bears.retrieval.chunking.NoChunking"},
-        "sources": {"source": {"name": "source", "path": "/some/where", "split": "dev"}},
+        "sources": {
+            "source": {
+                **{"name": "source", "path": "/some/where", "split": "dev"},
+                **{"language": "en", "licence": "CC0-1.0"},
+            }
+        },
         "evaluate": {"measures": list(measures), "curve": [1, 2]},
-        "retrieve": {"depth": depth, "score_threshold": 0.0},
-        "ledger": {"judgements": []},
+        "retrieve": {"depth": depth, "score_threshold": 0.0, "ignore_identical_ids": False},
+        "judgements": [],
     }
     configured(stage.main, config)(paths)
     results: dict[str, Any] = json.loads(paths["metrics"].read_bytes())

@@ -533,7 +533,7 @@ def test_findings_are_counted_by_severity_and_check() -> None:
 
 def configured(name: str) -> tuple[dict[str, Any], list[Acceptance]]:
     config = compose(ROOT / "conf", {"benchmark": name, **CHOICES})
-    return config, [parse(Acceptance, entry, "accept") for entry in config["benchmark"]["accept"]]
+    return config, [parse(Acceptance, entry, "accept") for entry in config["accepted"]]
 
 
 def benchmark_of(
