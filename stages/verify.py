@@ -25,6 +25,8 @@ from bears.language.tags import languages_of
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
+from bears.sampling.mixture import Mixture
+from bears.sampling.sampler import sampler_of
 from bears.types import Document, Finding
 
 SHOWN = 20
@@ -100,13 +102,15 @@ def _benchmark(keys: VerifyKeys, paths: Paths) -> TranslatedBenchmark:
         *(document.original_source for document in raw_documents),
     }
     target, written_in = keys.language, keys.benchmark.language
+    sampler = sampler_of(keys.sample)
+    drawn = sampler if isinstance(sampler, Mixture) else None
     return TranslatedBenchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
         documents=documents,
-        shares=keys.sample.quotas,
-        size=keys.sample.documents,
+        shares={each.source: each.questions for each in drawn.sources} if drawn else None,
+        size=drawn.documents if drawn else None,
         languages=languages_of(keys.sources, names, written_in, target.name),
         target=target,
         written_in=written_in,
