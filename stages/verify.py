@@ -26,6 +26,8 @@ from bears.language.tags import languages_of
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
+from bears.sampling.mixture import Mixture
+from bears.sampling.sampler import sampler_of
 from bears.types import Document, Finding
 
 SHOWN = 20
@@ -102,13 +104,15 @@ def _translated_benchmark(
         *(question.source_dataset for question in raw_questions),
         *(document.original_source for document in raw_documents),
     }
+    sampler = sampler_of(sample)
+    drawn = sampler if isinstance(sampler, Mixture) else None
     return TranslatedBenchmark(
         raw_questions=raw_questions,
         raw_documents=raw_documents,
         questions=read_questions(paths["translated"] / "queries.json"),
         documents=documents,
-        shares=sample.quotas,
-        size=sample.documents,
+        shares={each.source: each.questions for each in drawn.sources} if drawn else None,
+        size=drawn.documents if drawn else None,
         languages=languages_of(sources, names, written_in, target.name),
         target=target,
         written_in=written_in,

@@ -86,13 +86,12 @@ class AnswerTask(FlatUse[AnswerRequest]):
     def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:
         text = answer.text.strip()
         found = cited(text, len(request.texts))
-        if answer.refusal or answer.finish_reason == "content_filter":
-            why = f"the model refused: {answer.refusal or 'by its content filter'}"
+        if why := answer.refused:
             # The two doubts make every other answer that can be kept better than this one.
             return CheckedReply(given_up([why]), [], [why, "there is no answer"])
         refusal = ""
-        if answer.finish_reason != "stop":
-            refusal = f"the answer is not complete (finish reason {answer.finish_reason})"
+        if answer.flaw:
+            refusal = answer.flaw
         elif blank(found.text):
             refusal = "the answer is empty"
         elif mark_of(request.text, request.texts) in text or text.startswith(GIVEN_UP):

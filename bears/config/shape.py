@@ -54,18 +54,6 @@ class Sampling(Unparsed):
 
     known = Part
 
-    @property
-    def quotas(self) -> dict[str, int] | None:
-        """Return the number of questions of each source; None if a source is taken as it is."""
-        if "sources" not in self:
-            return None
-        return {str(each["source"]): int(each["questions"]) for each in self["sources"]}
-
-    @property
-    def documents(self) -> int | None:
-        """Return the number of documents; None if a source is taken as it is."""
-        return None if self.quotas is None else int(self["documents"])
-
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:

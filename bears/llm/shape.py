@@ -24,10 +24,8 @@ def json_reply(answer: ChatAnswer) -> Any:
     Raises:
         FormatError: the model refused, was cut off, or answered something else.
     """
-    if answer.refusal or answer.finish_reason == "content_filter":
-        raise FormatError(f"the model refused: {answer.refusal or 'content filter'!s:.80}")
-    if answer.finish_reason != "stop":
-        raise FormatError(f"the answer is not complete (finish reason {answer.finish_reason})")
+    if answer.flaw:
+        raise FormatError(f"{answer.flaw:.100}")
     start, end = answer.text.find("{"), answer.text.rfind("}") + 1
     try:
         return json_value(answer.text[max(start, 0) : end].encode(), "")

@@ -102,6 +102,20 @@ class ChatAnswer:
     output_tokens: int
     model: str
 
+    @property
+    def refused(self) -> str:
+        """Return that the model refused, and its words; empty if it did not."""
+        if self.refusal or self.finish_reason == "content_filter":
+            return f"the model refused: {self.refusal or 'by its content filter'}"
+        return ""
+
+    @property
+    def flaw(self) -> str:
+        """Return why the text is not the whole answer; empty if it is."""
+        if self.refused or self.finish_reason == "stop":
+            return self.refused
+        return f"the answer is not complete (finish reason {self.finish_reason})"
+
 
 def used(body: Mapping[str, Any], name: str, most: int) -> int:
     """Return how many tokens the server charges for a request that it answered.

@@ -109,10 +109,8 @@ def _used(rendering: str, translation: str, language: Language) -> bool:
 
 def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, list[str]]:
     """Return the translation within an answer, and why it cannot be used."""
-    if answer.refusal:
-        return "", [f"the model refused: {answer.refusal:.80}"]
-    if answer.finish_reason != "stop":
-        return "", [f"the answer is not complete (finish reason {answer.finish_reason})"]
+    if answer.flaw:
+        return "", [f"{answer.flaw:.100}"]
     text = answer.text.strip()
     if not text:
         return "", ["the answer is empty"]

@@ -96,7 +96,7 @@ def court(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
 
 def settings(**changes: Any) -> ModelJudge:
     judge = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), ["judge=local"])["judge"]
-    made = judges_of({**judge, **changes})["local"]
+    (made,) = judges_of({**judge, **changes}).values()
     assert isinstance(made, ModelJudge)
     return made
 

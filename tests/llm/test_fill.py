@@ -101,7 +101,7 @@ def test_marks_that_never_come_back_are_flagged(here: Here) -> None:
 REASONS = {
     "truncated": "the answer is not complete (finish reason length)",
     "refusal": "the model refused: I'm sorry",
-    "content_filter": "the answer is not complete (finish reason content_filter)",
+    "content_filter": "the model refused: by its content filter",
     "empty": "the answer is empty",
     "wrong_language": "0% of it is Pseudo",
     "chatter": "the model speaks: 'Sure!'",

@@ -185,14 +185,10 @@ class VerdictTask(FlatUse[VerdictRequest]):
     def check(self, request: VerdictRequest, answer: ChatAnswer) -> CheckedReply:
         sent = "\n".join([*self.messages(request, []), request.case.answer])
         ruling = read_ruling(answer.text, sent)
-        if answer.refusal or answer.finish_reason == "content_filter":
-            problem = "the model refused"
-        elif answer.finish_reason == "length":
-            problem = "the reply was cut off"
-        elif ruling is None:
-            problem = "the reply has no verdict that can be read"
-        else:
+        problem = answer.flaw
+        if not problem and ruling is not None:
             return CheckedReply(kept(ruling.verdict, ruling.reason), [], [])
+        problem = problem or "the reply has no verdict that can be read"
         return CheckedReply(kept("unscored", problem), [], [problem])
 
     def rulings(self, known: KeptReplies) -> list[Ruling]:
