@@ -56,7 +56,7 @@ def chunks_beside(run: Path) -> Path:
 
 
 @dataclass(frozen=True, slots=True)
-class Below:
+class BenchmarkPath:
     """An attribute of `BenchmarkFiles`: a path in its ``data``, with the benchmark's name."""
 
     path: str
@@ -77,17 +77,17 @@ class BenchmarkFiles:
     name: str
     data: Path = DATA
 
-    rows = Below("raw/{name}/rows")
-    sources = Below("raw/{name}/sources.json")
-    sampled = Below("{name}/sampled")
-    lineage = Below("{name}/sampled/lineage.jsonl")
-    translated = Below("{name}/translated")
-    queries = Below("{name}/translated/queries.json")
-    corpus = Below("{name}/translated/corpus.json")
-    sidecar = Below("{name}/translated/sidecar.json")
-    verified = Below("{name}/verified")
-    audited = Below("{name}/audited")
-    _folder = Below("{name}")
+    rows = BenchmarkPath("raw/{name}/rows")
+    sources = BenchmarkPath("raw/{name}/sources.json")
+    sampled = BenchmarkPath("{name}/sampled")
+    lineage = BenchmarkPath("{name}/sampled/lineage.jsonl")
+    translated = BenchmarkPath("{name}/translated")
+    queries = BenchmarkPath("{name}/translated/queries.json")
+    corpus = BenchmarkPath("{name}/translated/corpus.json")
+    sidecar = BenchmarkPath("{name}/translated/sidecar.json")
+    verified = BenchmarkPath("{name}/verified")
+    audited = BenchmarkPath("{name}/audited")
+    _folder = BenchmarkPath("{name}")
 
     def index(self, retriever: str) -> Path:
         """Return the folder of a retriever's index."""

@@ -17,7 +17,7 @@ Positive = Annotated[int, Field(ge=1)]
 Role = Literal["gold", "hard_negative", "random_negative"]
 
 
-class Closed:
+class ForbidsExtra:
     """A dataclass that refuses unknown keys when it is read from outside."""
 
     __slots__ = ()
@@ -69,7 +69,7 @@ Retrieved = Annotated[Chunk, BeforeValidator(_chunk)]
 
 
 @dataclass(frozen=True, slots=True)
-class Span(Closed):
+class Span(ForbidsExtra):
     """A part of a document that answers a question.
 
     Args:
@@ -107,7 +107,7 @@ class Answer:
 
 
 @dataclass(frozen=True, slots=True)
-class Generated(Closed):
+class Generated(ForbidsExtra):
     """That a model wrote a benchmark's questions, and how many of them were ``kept``."""
 
     model: str
@@ -119,7 +119,7 @@ class Generated(Closed):
 
 
 @dataclass(frozen=True, slots=True)
-class Question(Closed):
+class Question(ForbidsExtra):
     """One question of a benchmark; the first six fields are those of BEARS' published files.
 
     Args:
@@ -172,7 +172,7 @@ class Question(Closed):
 
 
 @dataclass(frozen=True, slots=True)
-class Asked(Closed):
+class RewrittenQuestion(ForbidsExtra):
     """What is searched for one question, as `rewrite` decided.
 
     Args:
@@ -187,7 +187,7 @@ class Asked(Closed):
 
 
 @dataclass(frozen=True, slots=True)
-class Document(Closed):
+class Document(ForbidsExtra):
     """One document of the pool; the first five fields are those of BEARS' published files.
 
     Args:
@@ -210,7 +210,7 @@ class IndexedChunk(Document):
 
 
 @dataclass(frozen=True, slots=True)
-class Passage:
+class Paragraph:
     """A paragraph that a question brings; ``key`` names it within its source."""
 
     key: str
@@ -219,7 +219,7 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ParagraphPlace:
     """A paragraph that a question brings, by its position among the documents of its source."""
 
     key: str
@@ -243,7 +243,7 @@ class SourceQuestion:
     question: Question
     row: int = 0
     references: tuple[str, ...] = ()
-    passages: tuple[Brought, ...] = ()
+    passages: tuple[ParagraphPlace, ...] = ()
     lacks: Literal["", "judgement", "relevant"] = ""
 
 

@@ -14,7 +14,7 @@ from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
 
 if TYPE_CHECKING:
-    from bears.answers.judging.bench import Rulings
+    from bears.answers.judging.panel import Rulings
     from bears.answers.judging.ruling import Case
 
 
@@ -74,8 +74,8 @@ def main(
 
 
 def _rulings(judge: Choice, language: str, replies: Path, cases: "list[Case]") -> "Rulings":
-    from bears.answers.judging.bench import judges_of, rulings_of, tasks_of
     from bears.answers.judging.model import NAME
+    from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
     from bears.llm.kept import load
     from bears.llm.workflow import Workflow
 

@@ -24,7 +24,7 @@ from bears.files.shown import complain
 from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import PLACES, check_made_from
-from bears.retrieval.levels import Levels, search_levels
+from bears.retrieval.levels import SearchResult, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
 from bears.retrieval.stores.vector_store import Approximate
@@ -108,13 +108,13 @@ def _searched(questions: Sequence[Question], rewritten: Path) -> list[Question]:
     ]
 
 
-Search = Callable[[dict[str, Query], Stopwatch], dict[str, Levels]]
+Search = Callable[[dict[str, Query], Stopwatch], dict[str, SearchResult]]
 """From queries by question_id to what is found for them."""
 
 
 def _one_by_one(
     search: Search, questions: Sequence[Question]
-) -> tuple[dict[str, Levels], list[Stopwatch]]:
+) -> tuple[dict[str, SearchResult], list[Stopwatch]]:
     """Return what is found for each question by its id, and how long it took."""
     stopwatches = [Stopwatch() for _ in questions]
     found = {}
@@ -124,8 +124,8 @@ def _one_by_one(
 
 
 def _rankings(
-    search: Search, questions: Sequence[Question], known: dict[str, Levels]
-) -> Iterator[tuple[Question, Levels, Levels]]:
+    search: Search, questions: Sequence[Question], known: dict[str, SearchResult]
+) -> Iterator[tuple[Question, SearchResult, SearchResult]]:
     """Yield each question with what is found in all documents and, if it has one, in its group."""
     bar = Progress(total=len(questions), unit=" questions")
     for first in range(0, len(questions), BATCH):
@@ -151,7 +151,7 @@ class _Index:
     density: float
     places: Mapping[str, Chunk]
 
-    def search(self, queries: dict[str, Query], stopwatch: Stopwatch) -> dict[str, Levels]:
+    def search(self, queries: dict[str, Query], stopwatch: Stopwatch) -> dict[str, SearchResult]:
         """Return what is found for each question, by its id."""
         if not queries:
             return {}
@@ -170,7 +170,7 @@ class _Index:
 
     def _levels(
         self, queries: dict[str, Query], depth: int, stopwatch: Stopwatch
-    ) -> dict[str, Levels]:
+    ) -> dict[str, SearchResult]:
         asked = [*queries.values()]
         levels = search_levels(self.searcher, asked, depth, stopwatch, self.density, self.places)
         return dict(zip(queries, levels, strict=True))

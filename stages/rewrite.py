@@ -10,7 +10,7 @@ from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
 from bears.layout import replies_below
 from bears.retrieval.rewriting.turns import Turns
-from bears.types import Asked
+from bears.types import RewrittenQuestion
 
 
 def main(paths: Paths, *, benchmark: Benchmark, rewriter: Choice, written_in: WrittenIn) -> None:
@@ -26,7 +26,7 @@ def main(paths: Paths, *, benchmark: Benchmark, rewriter: Choice, written_in: Wr
 
 def _by_a_model(
     rewriter: Choice, written_in: WrittenIn, queries: Path, replies: Path
-) -> Iterable[Asked]:
+) -> Iterable[RewrittenQuestion]:
     """Replay kept replies, without key or network unless the rewriter has ``fill: auto``."""
     from bears.llm.workflow import Workflow
     from bears.retrieval.rewriting.model import RewriterSettings, read_task

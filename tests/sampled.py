@@ -25,7 +25,7 @@ from bears.sources.passage_rows import multi_hop
 from bears.sources.records import RowRecords, numbered_records
 from bears.sources.rows import Numbered
 from bears.sources.source import reader_of
-from bears.types import Document, Passage, SourceQuestion
+from bears.types import Document, Paragraph, SourceQuestion
 from tests.workspace import ROOT
 
 CHOICES = {
@@ -179,7 +179,7 @@ def passage_row(identifier: str, *passages: tuple[str, str, bool]) -> Given:
         f"question {identifier}?",
         (f"answer {identifier}",),
         "multi-hop",
-        [Passage(*passage) for passage in passages],
+        [Paragraph(*passage) for passage in passages],
     )
 
 

@@ -7,7 +7,7 @@ from bears.answers.citations import Cited, cited
 from bears.answers.sentence import best_sentence
 from bears.answers.settings import SentenceGenerator, why_given_up
 from bears.answers.task import AnswerTask
-from bears.language.normalisation import normalisation_of
+from bears.language.normalization import normalization_of
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import KeptReplies
 from bears.types import in_file
@@ -52,7 +52,7 @@ def _replayed(task: AnswerTask, known: KeptReplies) -> dict[str, Cited]:
 
 
 def _sentences(task: AnswerTask) -> dict[str, Cited]:
-    rules = normalisation_of(task.language.name)
+    rules = normalization_of(task.language.name)
     answers = {}
     for question in task.questions:
         texts = task.shown[question.question_id].texts

@@ -6,14 +6,14 @@ from dataclasses import asdict, dataclass
 from bears.config.shape import WrittenIn
 from bears.llm.kept import key_of
 from bears.llm.prompt import broken, check_names
-from bears.types import Closed, Turn
+from bears.types import ForbidsExtra, Turn
 
 FIX = "Mend"
 """A word of the prompts; they must not change."""
 
 
 @dataclass(frozen=True)
-class AnswerPrompt(Closed):
+class AnswerPrompt(ForbidsExtra):
     """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:

@@ -8,12 +8,12 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from bears.language.normalisation import Normalisation
+from bears.language.normalization import Normalization
 from bears.language.sentences import sentence_ends
 
 
 def best_sentence(
-    question: str, texts: Sequence[str], rules: Normalisation
+    question: str, texts: Sequence[str], rules: Normalization
 ) -> tuple[str, int] | None:
     """Return the sentence with most of the question's words, and the position of its text.
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.answers.judging.bench import Judges, Rulings, judges_of, rulings_of, tasks_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.judged import results_of as judged_results
 from bears.answers.judging.judged import with_rulings
 from bears.answers.judging.model import NAME
+from bears.answers.judging.panel import Judges, Rulings, judges_of, rulings_of, tasks_of
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
 from bears.cli.selection import composed, language_of, records_of, selected

@@ -13,7 +13,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
-from bears.evaluation.comparison.pool import pooled
+from bears.evaluation.comparison.pooling import pooled
 from bears.files.records import read_lines, stream_documents
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table

@@ -11,11 +11,11 @@ from typing import Any, Literal
 
 from tabulate import tabulate
 
-from bears.answers.judging.bench import majority
 from bears.answers.judging.calibration import calibrate, differences, same_and_kappa
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.labels import WORDS, GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.pairs import GUESSES, Pair, judged_in, lead_of
+from bears.answers.judging.panel import majority
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
 from bears.cli.selection import composed, language_of, records_of, selected
@@ -31,7 +31,7 @@ from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 from bears.layout import BenchmarkFiles, ledger_of
-from bears.results.revision import JUDGEMENTS, named
+from bears.results.revision import VERDICTS, named
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
 PAIRED = ("n", "alone", "corrected", "worth")
@@ -59,14 +59,14 @@ def price(
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
     would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The labelled answers must be a random sample.
+    with it. The labeled answers must be a random sample.
 
     Args:
         labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
             gold_answers, answer unless --benchmark has them; or EVOUNA's file
         judge: one of conf/judge
         language: BCP 47 tag of the answers; default: that of the records, or by their script
-        benchmark: the labelled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
+        benchmark: the labeled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
@@ -174,7 +174,7 @@ def import_labels(
         file: a table that `next` wrote, with labels in it
         a: the first system, as `next` was given it
         b: the second system
-        author: who labelled
+        author: who labeled
         format: default: table
     """
     pair = _pair(a, b)
@@ -182,7 +182,7 @@ def import_labels(
     header, rows = read_named(file, short=True)
     if missing := [name for name in ("draw", "label_1", "label_2") if name not in header]:
         raise FormatError(f"{file}: no column {missing[0]}; give a table that `labels next` wrote")
-    labelled: list[dict[str, Any]] = []
+    labeled: list[dict[str, Any]] = []
     with open_ledger(path) as ledger:
         known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
         for line, row in rows:
@@ -198,14 +198,14 @@ def import_labels(
             draw = known[row["draw"]]
             # The columns hide which system is which.
             ours, theirs = given[::-1] if pair.swapped(draw) else given
-            labelled.append({**asdict(draw), "labels": {**draw.labels, author: [ours, theirs]}})
-        if not labelled:
+            labeled.append({**asdict(draw), "labels": {**draw.labels, author: [ours, theirs]}})
+        if not labeled:
             raise LedgerError(f"{file}: no labels; write pass or fail under label_1 and label_2")
-        ledger.add("labels", labelled, ("pair", "draw"))
-    said = f"{path}: {len(labelled)} questions labelled by {author}"
+        ledger.add("labels", labeled, ("pair", "draw"))
+    said = f"{path}: {len(labeled)} questions labeled by {author}"
     others = [
         (draw["labels"][author][side], label[side])
-        for draw in labelled
+        for draw in labeled
         for name, label in draw["labels"].items()
         for side in (0, 1)
         if name != author
@@ -213,7 +213,7 @@ def import_labels(
     same, kappa = same_and_kappa(others)
     if others:
         said += f"\n{len(others)} labels by others of the same answers: {same} the same{kappa}"
-    whole = {"ledger": str(path), "labelled": len(labelled), "by_others": len(others), "same": same}
+    whole = {"ledger": str(path), "labelled": len(labeled), "by_others": len(others), "same": same}
     _print(format, whole, said)
 
 
@@ -242,16 +242,16 @@ def decide(
     pair = _pair(a, b)
     path = _ledger(benchmark)
     draws = pair.draws(parse(Ledger, read_ledger(path), str(path)).labels)
-    labelled = list(takewhile(lambda draw: draw.labels, draws))
-    if later := sum(bool(draw.labels) for draw in draws[len(labelled) :]):
+    labeled = list(takewhile(lambda draw: draw.labels, draws))
+    if later := sum(bool(draw.labels) for draw in draws[len(labeled) :]):
         complain(
-            f"{later} labels are not used yet: draw {len(labelled) + 1} has none, and the order of "
+            f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "
             "the draws counts"
         )
     found = evidence(
-        [lead_of(draw) for draw in labelled],
-        [draw.weight for draw in labelled],
-        [draw.largest for draw in labelled],
+        [lead_of(draw) for draw in labeled],
+        [draw.weight for draw in labeled],
+        [draw.largest for draw in labeled],
         len(pair.questions),
     )
     better = a if found.low > 0 else b if found.high < 0 else ""
@@ -263,11 +263,11 @@ def decide(
     else:
         verdict = "not decided; draw more with `bears labels next`"
     whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}
-    whole |= {"labelled": len(labelled), "of": len(pair.questions), **asdict(found)}
+    whole |= {"labelled": len(labeled), "of": len(pair.questions), **asdict(found)}
     _print(
         format,
         whole,
-        f"{one_line(verdict, 300)}\n{len(labelled)} of {len(pair.questions)} questions labelled; "
+        f"{one_line(verdict, 300)}\n{len(labeled)} of {len(pair.questions)} questions labeled; "
         f"{one_line(a)} - {one_line(b)}: {found.difference:+.3f}, 95 % confidence sequence "
         f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})",
     )
@@ -292,7 +292,7 @@ def _judged(word: str) -> dict[str, dict[str, str]]:
     path = Path(word)
     if not path.is_file():
         revision = named(word)
-        found = revision and revision.output(JUDGEMENTS)
+        found = revision and revision.output(VERDICTS)
         if not found:
             raise FormatError(
                 f"{word!r:.80}: no file, and no revision or experiment with judged answers; run "

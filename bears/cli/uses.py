@@ -5,9 +5,9 @@ from pathlib import Path
 from typing import Any
 
 from bears.answers.answered import answered
-from bears.answers.judging.bench import judges_of, tasks_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.model import VerdictTask
+from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
 from bears.cli.selection import files_of, made, selected
 from bears.config import Config, checkout, parse

@@ -9,7 +9,7 @@ from pydantic_core.core_schema import no_info_after_validator_function
 from typing_extensions import TypedDict
 
 from bears.config.source import Source
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
 """A file's name: paths are made of it."""
@@ -64,7 +64,7 @@ class Benchmark:
 
 
 @dataclass(frozen=True, slots=True)
-class WrittenIn(Closed):
+class WrittenIn(ForbidsExtra):
     """What prompts say about the language of the benchmark's texts."""
 
     name: str

@@ -7,13 +7,13 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 OnBadRow = Literal["stop", "skip"]
 
 
 @dataclass(frozen=True)
-class Part(Closed):
+class Part(ForbidsExtra):
     """One kind of table of a source: its rows, its corpus, its judgements.
 
     Args:
@@ -32,7 +32,7 @@ class Part(Closed):
 
 
 @dataclass(frozen=True)
-class Source(Closed):
+class Source(ForbidsExtra):
     """One source of a benchmark, as conf/source/<name>.yaml describes it.
 
     Args:

@@ -14,7 +14,7 @@ from pydantic import ConfigDict, TypeAdapter, ValidationError
 from bears.config.packaged import CODE_FOLDERS
 from bears.errors import ConfigurationError
 from bears.files.records import adapter_of, problems_of
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 PLAIN = (bool, int, float, str, NoneType)
 EXACT = ConfigDict(strict=True, allow_inf_nan=False)
@@ -71,7 +71,7 @@ def parse(shape: type[T], value: Any, where: str) -> T:
     """Build the dataclass ``shape`` from plain values, refusing wrong types and unknown keys.
 
     Args:
-        shape: a dataclass; unknown keys are refused if it is `Closed`.
+        shape: a dataclass; unknown keys are refused if it is `ForbidsExtra`.
         value: what the configuration holds at ``where``.
 
     Raises:
@@ -87,14 +87,14 @@ def parse(shape: type[T], value: Any, where: str) -> T:
 def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
     """Call the class of ``room`` that ``value["_target_"]`` names, with the other values.
 
-    Settings (`Closed`) are parsed, name included. For another class, ``name`` belongs to the
+    Settings (`ForbidsExtra`) are parsed, name included. For another class, ``name`` belongs to the
     configuration and is left out, and parts with a ``_target_`` of their own are built first.
 
     Raises:
         ConfigurationError: there is no such class, or it refuses the arguments.
     """
     made = named(value.get("_target_"), room, f"{where}._target_")
-    if isinstance(made, type) and issubclass(made, Closed):
+    if isinstance(made, type) and issubclass(made, ForbidsExtra):
         return parse(made, {key: part for key, part in value.items() if key != "_target_"}, where)
     settings = {
         key: _built(part, f"{where}.{key}", room)

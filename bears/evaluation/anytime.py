@@ -113,7 +113,7 @@ def evidence(
     sums = np.concatenate([[0.0], d.cumsum()])[: len(d)]
     estimates, bounds = (sums + d * w) / size, (np.abs(sums) + bound) / size
     values = np.array([highest_e_value(estimates, bounds, null) for null in NULLS])
-    # What is not labelled yet can change the mean only so much.
+    # What is not labeled yet can change the mean only so much.
     seen, rest = float(d.sum()), size - len(d)
     possible = (NULLS * size >= seen - rest - 1e-9) & (NULLS * size <= seen + rest + 1e-9)
     kept = NULLS[(values < CONVINCING) & possible]

@@ -32,7 +32,7 @@ class Estimate:
 def estimate(
     labels: Floats, judge: Floats, worst: float = 0, best: float = 1, finite: bool = True
 ) -> Estimate | None:
-    """Estimate the mean label of all items; labelled ones are a random sample, or so per stratum.
+    """Estimate the mean label of all items; labeled ones are a random sample, or so per stratum.
 
     Items with the same value of the judge are a stratum; neighbors with fewer than `FEW` labels are
     joined. In each stratum the weight on the judge is cov(label, judge) / var(judge) / (1 + n/N),
@@ -74,7 +74,7 @@ def estimate(
     alone = share * (1 - share) * (best - worst) ** 2
     if alone > 0 and variance > 0:
         worth = alone / variance
-    else:  # All labels are the same, or all items are labelled.
+    else:  # All labels are the same, or all items are labeled.
         worth = n / (1 - n / size) if n < size else math.inf
     low, high = wilson_of(share, worth, quantile)
     low, high = (worst + (best - worst) * end for end in (low, high))
@@ -104,15 +104,15 @@ def _strata(judge: Floats, known: NDArray[np.bool_]) -> NDArray[np.int64]:
 def exchange_interval(labels: Floats, judge: Floats) -> tuple[float, float] | None:
     """Return the 95 % interval of `exchange_rate`; None if it is unknown.
 
-    The logarithm of the rate has the standard error of a bootstrap over the labelled items. The
+    The logarithm of the rate has the standard error of a bootstrap over the labeled items. The
     quantile of `QUANTILE` makes the interval hold from 30 labels on (simulated on EVOUNA).
     """
     rate, known = exchange_rate(labels, judge), np.flatnonzero(~np.isnan(labels))
     rng, rates = np.random.default_rng(SEED), []
-    unlabelled = np.full(len(labels), np.nan)
+    unlabeled = np.full(len(labels), np.nan)
     for _ in range(RESAMPLES):
         drawn = rng.choice(known, len(known))
-        again = np.concatenate([unlabelled, labels[drawn]])
+        again = np.concatenate([unlabeled, labels[drawn]])
         found = exchange_rate(again, np.concatenate([judge, judge[drawn]]))
         if found:
             rates.append(math.log(found))

@@ -14,13 +14,13 @@ from bears.evaluation.measure import Measure, our_name, parse_measure
 from bears.evaluation.tie_bounds import Gold
 from bears.files.run_table import RunTable
 from bears.files.trec import read_table
-from bears.types import Closed, Question
+from bears.types import ForbidsExtra, Question
 
 MeasureName = Annotated[str, AfterValidator(our_name)]
 
 
 @dataclass(frozen=True)
-class EvaluationSettings(Closed):
+class EvaluationSettings(ForbidsExtra):
     """The settings under ``evaluate`` in the configuration.
 
     Args:

@@ -16,13 +16,13 @@ from bears.errors import FormatError
 from bears.files.digest import sha256_of
 from bears.files.intake.files import read_whole
 from bears.files.records import adapter_of, problems_of, write_json
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 NAME = "manifest.json"
 
 
 @dataclass(frozen=True)
-class SealedFile(Closed):
+class SealedFile(ForbidsExtra):
     """One file: its size in bytes, and the sha256 of its content in hexadecimal."""
 
     bytes: int
@@ -30,7 +30,7 @@ class SealedFile(Closed):
 
 
 @dataclass(frozen=True)
-class Manifest(Closed):
+class Manifest(ForbidsExtra):
     """The files of an output.
 
     Args:

@@ -10,24 +10,24 @@ from pydantic import TypeAdapter, ValidationError
 from bears.errors import FormatError
 from bears.files.records import problems_of, read_lines, write_lines
 from bears.files.visible import blank
-from bears.types import Asked, Question
+from bears.types import Question, RewrittenQuestion
 
-_ASKED = TypeAdapter(Asked)
+_ASKED = TypeAdapter(RewrittenQuestion)
 
 
-def write_rewritten(path: Path, rows: Iterable[Asked]) -> int:
+def write_rewritten(path: Path, rows: Iterable[RewrittenQuestion]) -> int:
     """Write the search for each question atomically; return how many there are."""
     return write_lines(path, map(asdict, rows))
 
 
-def read_rewritten(path: Path, questions: Iterable[Question]) -> dict[str, Asked]:
+def read_rewritten(path: Path, questions: Iterable[Question]) -> dict[str, RewrittenQuestion]:
     """Return the search for each of ``questions`` by its id, in their order.
 
     Raises:
         FormatError: naming a line that is invalid, has an unknown or repeated question, or whose
             query contradicts ``search``; or a question without a line.
     """
-    found: dict[str, Asked] = {}
+    found: dict[str, RewrittenQuestion] = {}
     wanted = [question.question_id for question in questions]
     known = set(wanted)
     for number, row in read_lines(path):
@@ -47,7 +47,7 @@ def read_rewritten(path: Path, questions: Iterable[Question]) -> dict[str, Asked
     return {question_id: found[question_id] for question_id in wanted}
 
 
-def _problem(asked: Asked, known: set[str], found: dict[str, Asked]) -> str:
+def _problem(asked: RewrittenQuestion, known: set[str], found: dict[str, RewrittenQuestion]) -> str:
     if asked.question_id not in known:
         return "is not a question of this benchmark"
     if asked.question_id in found:

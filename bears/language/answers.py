@@ -11,7 +11,7 @@ from bears.language.text import parenthesised, without_parentheses
 _TITLE_MARKS = '《》〈〉「」『』“”"‘’„«»‹›'
 
 
-def normalise(text: str, language: Language) -> str:
+def normalize(text: str, language: Language) -> str:
     """Return a text in the form in which answers are compared.
 
     Compatibility forms, case and the language's own pairs (臺/台) are folded. Text in parentheses
@@ -33,9 +33,9 @@ def preserved(
     texts = list(documents)
     if answer and any(_stands(answer, text, language) for text in texts):
         return "exact"
-    wanted = normalise(answer, language)
+    wanted = normalize(answer, language)
     forms = (
-        form for text in texts for form in (normalise(text, language), _folded(text, language))
+        form for text in texts for form in (normalize(text, language), _folded(text, language))
     )
     found = wanted and any(_stands(wanted, form, language) for form in forms)
     return "normalised" if found else None
@@ -63,7 +63,7 @@ def _in_parts(answer: str, document: str, language: Language) -> bool:
     less = str.maketrans("", "", language.particles)
     for part in re.split("[,，、]", answer):
         bare = part.translate(less)
-        long = len(normalise(bare, language)) > (1 if bare == part else 2)
+        long = len(normalize(bare, language)) > (1 if bare == part else 2)
         if not long or not preserved(bare, [document.translate(less)], language):
             return False
     return True

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from bears.language.tags import primary
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 Family = Literal["alphabetic", "syllabic", "logographic"]
 """How much a character says: a sound, a syllable (Korean) or a word (Chinese, Japanese)."""
@@ -16,7 +16,7 @@ Kind = Literal["yes_no", "choice", "person", "time", "place", "amount", "manner"
 
 
 @dataclass(frozen=True)
-class Prompt(Closed):
+class Prompt(ForbidsExtra):
     """Instructions about the language for a translator, in English.
 
     Args:
@@ -33,7 +33,7 @@ class Prompt(Closed):
 
 
 @dataclass(frozen=True)
-class Mood(Closed):
+class Mood(ForbidsExtra):
     """What makes a sentence a question.
 
     Args:
@@ -66,7 +66,7 @@ class Mood(Closed):
 
 
 @dataclass(frozen=True)
-class Standalone(Closed):
+class Standalone(ForbidsExtra):
     """Signs that a question cannot be understood by itself.
 
     Args:
@@ -83,7 +83,7 @@ class Standalone(Closed):
 
 
 @dataclass(frozen=True)
-class Numbers(Closed):
+class Numbers(ForbidsExtra):
     """How numbers and dates are written besides plain digits.
 
     Args:
@@ -100,7 +100,7 @@ class Numbers(Closed):
 
 
 @dataclass(frozen=True)
-class Variant(Closed):
+class Variant(ForbidsExtra):
     """What distinguishes another regional or historical form of the language from this one.
 
     A character is foreign if it is an ideograph that one of ``foreign_charsets`` has and
@@ -126,7 +126,7 @@ class Variant(Closed):
 
 
 @dataclass(frozen=True)
-class Thresholds(Closed):
+class Thresholds(ForbidsExtra):
     """Limits of the gates.
 
     Args:
@@ -143,7 +143,7 @@ class Thresholds(Closed):
 
 
 @dataclass(frozen=True)
-class Language(Closed):
+class Language(ForbidsExtra):
     """A target language.
 
     Args:

@@ -11,7 +11,7 @@ from bears.config import build
 from bears.config.shape import Choice
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
-from bears.retrieval.levels import Levels, search_levels
+from bears.retrieval.levels import SearchResult, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.types import ChunkRanking, Document, Question, Ranking, Run
@@ -81,7 +81,7 @@ class Index:
         """
         return {key: levels.chunks for key, levels in self._levels(questions).items()}
 
-    def _levels(self, questions: Iterable[Question]) -> dict[str, Levels]:
+    def _levels(self, questions: Iterable[Question]) -> dict[str, SearchResult]:
         asked = list(questions)
         if wrong := [each for each in asked if not isinstance(each, Question)]:
             raise FormatError(
@@ -96,6 +96,6 @@ class Index:
             for key, one in zip(texts, found, strict=True)
         }
 
-    def _search(self, queries: list[Query], depth: int) -> list[Levels]:
+    def _search(self, queries: list[Query], depth: int) -> list[SearchResult]:
         places = self._density, self._places
         return search_levels(self._searcher, queries, depth, Stopwatch(), *places)

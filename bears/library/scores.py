@@ -69,7 +69,7 @@ class Scores:
 
     def plot(self) -> Plot:
         """Draw the `intervals` of the measures whose values are from 0 to 1."""
-        shown = self.intervals.query("high <= 1").assign(colour="#4477aa", shape="circle")
+        shown = self.intervals.query("high <= 1").assign(color="#4477aa", shape="circle")
         rows: list[Any] = shown.reset_index(names="name").to_dict("records")
         # The page of the report has variables for colors; other programs have none.
         return Plot(re.sub(r"var\(--\w+\)", "#888", intervals(rows)))

@@ -20,6 +20,7 @@ from bears.files.addresses import without_passwords
 from bears.files.intake.files import WHOLE_BYTES, beyond
 from bears.files.intake.json_text import json_value
 from bears.llm.budget import Budget
+from bears.llm.concurrency import RequestPool
 from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
@@ -35,7 +36,6 @@ from bears.llm.faults import (
     read_problem,
 )
 from bears.llm.models import Models, Price
-from bears.llm.pool import RequestPool
 from bears.llm.rate_limits import RateLimits, retry_after
 from bears.llm.wire import ChatAnswer, ChatRequest
 

@@ -14,14 +14,14 @@ from bears.config.secrets import VARIABLE_FORM, is_variable
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.llm.models import Models, Price
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 LONGEST_MESSAGE = 400
 PROVIDER = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
-class Endpoint(Closed):
+class Endpoint(ForbidsExtra):
     """A model behind an OpenAI-compatible address; the settings of each use extend it.
 
     Args:

@@ -10,7 +10,7 @@ from bears.config import parse, read_mapping
 from bears.config.packaged import conf_file
 from bears.errors import ConfigurationError
 from bears.layout import CONF
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 MILLION = 1_000_000
 MESSAGE_TOKENS = 64
@@ -18,7 +18,7 @@ MESSAGE_TOKENS = 64
 
 
 @dataclass(frozen=True, slots=True)
-class Price(Closed):
+class Price(ForbidsExtra):
     """US dollars per million tokens.
 
     Args:
@@ -42,7 +42,7 @@ class Price(Closed):
 
 
 @dataclass(frozen=True, slots=True)
-class Model(Closed):
+class Model(ForbidsExtra):
     """What a model accepts.
 
     Args:
@@ -57,7 +57,7 @@ class Model(Closed):
 
 
 @dataclass(frozen=True, slots=True)
-class Models(Closed):
+class Models(ForbidsExtra):
     """The table of models. A dated snapshot, e.g. gpt-4o-2024-08-06, needs its own entry."""
 
     models: dict[str, Model] = field(default_factory=dict)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from string import Formatter
 
 from bears.errors import ConfigurationError
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 _BEGINNING = re.compile(
     r"<(?=[|｜]|/?(s|bos|eos|pad|unk|start_of|end_of|think|tool)\w*>)"
@@ -43,7 +43,7 @@ def check_names(where: str, template: str, known: Collection[str]) -> None:
 
 
 @dataclass(frozen=True)
-class SystemPrompt(Closed):
+class SystemPrompt(ForbidsExtra):
     """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:

@@ -11,7 +11,7 @@ from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
 from bears.files.intake.files import read_whole
 from bears.publishing.finished import Finished
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 BUILDING = ("benchmark", "language", "sample", "translator")
 """The parts of the configuration that decide what the records are."""
@@ -29,7 +29,7 @@ _PLACES = ("path", "homepage", "name")
 
 
 @dataclass(frozen=True)
-class Attestation(Closed):
+class Attestation(ForbidsExtra):
     """The content of attestation.json; all digests are sha256.
 
     Args:

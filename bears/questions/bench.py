@@ -12,8 +12,8 @@ from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
 from bears.llm.kept import KeptReplies
+from bears.questions.document_pool import DocumentPool
 from bears.questions.form import Form
-from bears.questions.pool import DocumentPool
 from bears.questions.readings import CheckTask
 from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
 from bears.questions.sift import Sieve

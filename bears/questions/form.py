@@ -9,7 +9,7 @@ from bears.evaluation.answers.token_f1 import token_f1
 from bears.files.visible import blank
 from bears.language import english
 from bears.language.gates import GATES
-from bears.language.normalisation import Normalisation, normalisation_of
+from bears.language.normalization import Normalization, normalization_of
 from bears.language.profile import Language
 from bears.language.text import Text
 from bears.questions.settings import MadeSettings
@@ -46,9 +46,9 @@ class Form:
     profile: Language | None
 
     @property
-    def rules(self) -> Normalisation:
+    def rules(self) -> Normalization:
         """Return the rules for comparing answers of the language."""
-        return normalisation_of(self.tag)
+        return normalization_of(self.tag)
 
     def faults(self, draft: Written, passage: str) -> list[Fault]:
         """Return the faults that the filters find, in the order of `FILTERS`.

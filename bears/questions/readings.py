@@ -19,8 +19,8 @@ from bears.language.yes_no import says_unanswerable
 from bears.llm.kept import KeptReplies
 from bears.llm.use import CheckedReply, Needs, all_of
 from bears.llm.wire import ChatAnswer
+from bears.questions.document_pool import DocumentPool
 from bears.questions.form import Fault, Form, Written
-from bears.questions.pool import DocumentPool
 from bears.questions.settings import MadeSettings, ReadingPrompt
 from bears.questions.units import Unit
 from bears.types import Chunk, Document

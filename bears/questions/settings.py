@@ -11,7 +11,7 @@ from bears.answers.settings import GeneratorSettings
 from bears.errors import ConfigurationError
 from bears.llm.prompt import check_names
 from bears.llm.settings import AskingSettings
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 Severity = Literal["throw", "flag", "off"]
 Count = Annotated[int, Field(ge=0)]
@@ -43,7 +43,7 @@ class ReadingPrompt(AnswerPrompt):
 
 
 @dataclass(frozen=True)
-class QuestionPrompt(Closed):
+class QuestionPrompt(ForbidsExtra):
     """One conf/prompt/<name>.yaml; its version and its text enter every key.
 
     Args:
@@ -100,7 +100,7 @@ class QuestionerSettings(AskingSettings):
 
 
 @dataclass(frozen=True)
-class MadeQuota(Closed):
+class MadeQuota(ForbidsExtra):
     """The most questions of a kind to keep.
 
     Args:
@@ -112,7 +112,7 @@ class MadeQuota(Closed):
 
 
 @dataclass(frozen=True)
-class MadeSettings(Closed):
+class MadeSettings(ForbidsExtra):
     """The documents to write about, and the filters of questions.
 
     Args:

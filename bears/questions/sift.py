@@ -7,8 +7,8 @@ from typing import Literal
 
 from bears.config.ledger.entries import Review
 from bears.errors import ConfigurationError
+from bears.questions.document_pool import DocumentPool, likeness
 from bears.questions.form import Fault, Form, Written
-from bears.questions.pool import DocumentPool, likeness
 from bears.questions.readings import CheckedQuestions
 from bears.questions.settings import MadeSettings
 from bears.questions.units import Unit

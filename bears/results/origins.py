@@ -25,8 +25,8 @@ from bears.results.records import Records
 from bears.results.revision import (
     ANSWERED,
     CHUNKS,
-    JUDGEMENTS,
     RUN,
+    VERDICTS,
     WORKSPACE,
     Revision,
     cached_runs,
@@ -154,7 +154,7 @@ def system_at(revision: Revision) -> System:
             f"{selected.get('benchmark')}; run `dvc repro`"
         )
     values, kinds = read_values(questions, f"{revision.name}: values by question", unjudged=True)
-    answered = revision.output(JUDGEMENTS)
+    answered = revision.output(VERDICTS)
     # Without a generator there is only the header.
     if answered and len(read_whole(answered).splitlines()) > 1:
         answers, _ = read_values(answered, f"{revision.name}: answers by question", ANSWERS)

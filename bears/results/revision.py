@@ -25,7 +25,7 @@ EXPERIMENTS = "refs/exps/"
 NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) %(objectname)")
 RUN, WITHIN, ANSWERED = map(pattern, (EVERY.run("*"), EVERY.within("*"), EVERY.answers("*")))
 CHUNKS = pattern(EVERY.chunks("*"))
-JUDGEMENTS = pattern(EVERY.answers("*").with_suffix(".questions.csv"))
+VERDICTS = pattern(EVERY.answers("*").with_suffix(".questions.csv"))
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from bears.types import Chunk, ChunkHit, ChunkRanking, Hit, Ranking
 
 
 @dataclass(frozen=True, slots=True)
-class Levels:
+class SearchResult:
     """What was found for one question.
 
     Args:
@@ -39,7 +39,7 @@ def search_levels(
     stopwatch: Stopwatch,
     density: float,
     places: Mapping[str, Chunk],
-) -> list[Levels]:
+) -> list[SearchResult]:
     """Return the best ``k`` documents for each query, and its best ``k`` chunks.
 
     The chunks are searched deep enough that ``k`` documents are among them.
@@ -55,15 +55,15 @@ def search_levels(
     # A system that runs elsewhere cuts documents that are whole here.
     cutting = isinstance(searcher, Cutting)
 
-    def levels(named: Ranking) -> Levels:
+    def levels(named: Ranking) -> SearchResult:
         known = searcher.places if isinstance(searcher, Cutting) else places
         chunks = tuple(ChunkHit(known.get(name) or Chunk(name), score) for name, score in named)
         documents = documents_of(chunks, k) if cutting or places else named
-        return Levels(documents, chunks[:k], named[:k])
+        return SearchResult(documents, chunks[:k], named[:k])
 
     if density == 1:
         return [levels(named) for named in searcher.search(queries, k, stopwatch)]
-    found: dict[int, Levels] = {}
+    found: dict[int, SearchResult] = {}
     limit = ceil(k * density)
     while missing := [place for place in range(len(queries)) if place not in found]:
         deep = searcher.search([queries[place] for place in missing], limit, stopwatch)

@@ -7,13 +7,13 @@ from typing import TypeVar
 from pydantic import FiniteFloat
 
 from bears.errors import ConfigurationError
-from bears.types import ChunkHit, Closed, Hit, Positive, Question
+from bears.types import ChunkHit, ForbidsExtra, Hit, Positive, Question
 
 H = TypeVar("H", Hit, ChunkHit)
 
 
 @dataclass(frozen=True)
-class RetrieveSettings(Closed):
+class RetrieveSettings(ForbidsExtra):
     """How the index is searched.
 
     Args:

@@ -14,7 +14,7 @@ from bears.identity import unused_name
 from bears.sampling.drafts import Draft
 from bears.sampling.mixture import Mixture
 from bears.sampling.v1 import V1Sample, document, question
-from bears.types import Document, Passage, Question, Role
+from bears.types import Document, Paragraph, Question, Role
 
 
 @dataclass(frozen=True)
@@ -69,7 +69,7 @@ def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
         for passage in draft.passages:
             if passage.text not in documents:
                 name = unused_name(passage.key, names.setdefault(draft.source, set()))
-                named = Passage(name, passage.text, passage.text in gold)
+                named = Paragraph(name, passage.text, passage.text in gold)
                 documents[passage.text] = document(draft.source, named)
     return documents
 

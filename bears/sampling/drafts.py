@@ -11,7 +11,7 @@ from random import Random
 from bears.errors import SamplingError
 from bears.files.rows import SourceRecords
 from bears.identity import question_id
-from bears.types import Brought, Passage, SourceQuestion
+from bears.types import Paragraph, ParagraphPlace, SourceQuestion
 
 Sources = Mapping[str, SourceRecords]
 
@@ -29,7 +29,7 @@ class Draft:
 
     source: str
     asked: SourceQuestion
-    passages: tuple[Passage, ...]
+    passages: tuple[Paragraph, ...]
     grades: Mapping[str, int]
 
     @property
@@ -41,7 +41,7 @@ class Draft:
         return question_id(self.source, self.upstream_id)
 
     @property
-    def gold(self) -> tuple[Passage, ...]:
+    def gold(self) -> tuple[Paragraph, ...]:
         return tuple(passage for passage in self.passages if passage.is_gold)
 
     @property
@@ -59,7 +59,7 @@ class Visit:
     """
 
     draft: Draft
-    kept: tuple[Passage, ...]
+    kept: tuple[Paragraph, ...]
 
     @property
     def taken(self) -> bool:
@@ -107,6 +107,8 @@ def _draft(name: str, records: SourceRecords, asked: SourceQuestion) -> Draft:
     # A question whose gold is not completely in the corpus brings no passage.
     grades = question.grades
     grades = grades if grades and grades.keys() <= records.places.keys() else {}
-    brought += tuple(Brought(doc_id, records.places[doc_id], True) for doc_id in grades)
-    passages = tuple(Passage(p.key, records.documents[p.place].content, p.is_gold) for p in brought)
+    brought += tuple(ParagraphPlace(doc_id, records.places[doc_id], True) for doc_id in grades)
+    passages = tuple(
+        Paragraph(p.key, records.documents[p.place].content, p.is_gold) for p in brought
+    )
     return Draft(name, asked, passages, grades)

@@ -6,11 +6,11 @@ from typing import Annotated
 from pydantic import Field
 
 from bears.errors import ConfigurationError
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 
 @dataclass(frozen=True)
-class Quota(Closed):
+class Quota(ForbidsExtra):
     """How many questions come from one source."""
 
     source: str
@@ -18,7 +18,7 @@ class Quota(Closed):
 
 
 @dataclass(frozen=True)
-class Mixture(Closed):
+class Mixture(ForbidsExtra):
     """The composition of a benchmark.
 
     Args:

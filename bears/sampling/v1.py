@@ -14,7 +14,7 @@ from bears.files.rows import SourceRecords
 from bears.identity import document_id
 from bears.sampling.drafts import Draft, Sources, Visit, shuffled_drafts, take
 from bears.sampling.mixture import Mixture, Quota
-from bears.types import Document, Passage, Question
+from bears.types import Document, Paragraph, Question
 
 
 @dataclass(frozen=True)
@@ -99,7 +99,7 @@ def as_published(v1: V1Sample, mixture: Mixture, sources: Sources) -> list[Docum
     name = unused.question.question_id if unused else "(none)"
     lacking = max(0, mixture.documents - len(pool))
     appended = [
-        document(last, Passage(p.key, records.documents[p.place].content, is_gold=False))
+        document(last, Paragraph(p.key, records.documents[p.place].content, is_gold=False))
         for p in passages
         if p.is_gold
     ][:lacking]
@@ -134,7 +134,7 @@ def question(draft: Draft, gold: Iterable[str]) -> Question:
     )
 
 
-def document(source: str, passage: Passage) -> Document:
+def document(source: str, passage: Paragraph) -> Document:
     """Return the document of a passage."""
     identifier = document_id(source, passage.key)
     return Document(identifier, passage.text, source, passage.key, passage.is_gold)
@@ -157,4 +157,4 @@ def _negatives(mixture: Mixture, sources: Sources, visits: list[Visit]) -> Itera
     for source in mixture.negatives:
         for given in records_of(sources, source).documents:
             if given.content not in used:
-                yield document(source, Passage(given.original_id, given.content, is_gold=False))
+                yield document(source, Paragraph(given.original_id, given.content, is_gold=False))

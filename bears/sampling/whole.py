@@ -12,13 +12,13 @@ from bears.errors import LedgerError, SamplingError
 from bears.files.rows import SourceRecords
 from bears.sampling.lineage import document_lines
 from bears.sampling.pooled import Merged, references_of
-from bears.types import Closed, Document, Question
+from bears.types import Document, ForbidsExtra, Question
 
 UNJUDGED = "no document is judged for it"
 
 
 @dataclass(frozen=True)
-class Whole(Closed):
+class Whole(ForbidsExtra):
     """Takes a source that is a benchmark already as it is.
 
     Args:

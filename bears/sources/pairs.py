@@ -17,7 +17,7 @@ from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, passage_row
 from bears.sources.rows import BadField, Row, Texts, as_rows, check_row, not_blank
-from bears.types import Passage
+from bears.types import Paragraph
 
 WORDS: Words = {
     "id": ("_id", "query_id", "qid", "question_id", "financebench_id"),
@@ -104,7 +104,7 @@ def read(parts: Parts) -> Iterator[RowRecords]:
 
     deque(parts.each(collect, words=WORDS), 0)
     for question, (identifier, answers, judged) in found.items():
-        passages = [Passage(str(n), *each) for n, each in enumerate(judged.items())]
+        passages = [Paragraph(str(n), *each) for n, each in enumerate(judged.items())]
         distinct = tuple(dict.fromkeys(answers)) or ("",)
         yield passage_row(parts.dataset, identifier, question, distinct, "ad-hoc", passages)
 

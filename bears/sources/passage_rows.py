@@ -25,7 +25,7 @@ from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, passage_row
 from bears.sources.rows import Ids, Row, Rows, Text, Texts, as_rows, check_row, not_blank
-from bears.types import Passage, QuestionType
+from bears.types import Paragraph, QuestionType
 
 NO_ANSWER = "No Answer Present."
 MULTI_HOP: Words = {
@@ -120,7 +120,7 @@ def multi_hop(parts: Parts) -> Iterator[RowRecords]:
             if gold - {title for title, _ in row["context"]} and row["context"]:
                 parts.notes["questions with a supporting fact that is in no paragraph"] += 1
             passages = [
-                Passage(title, " ".join(sentences), title in gold)
+                Paragraph(title, " ".join(sentences), title in gold)
                 for title, sentences in row["context"]
             ]
         else:
@@ -153,7 +153,7 @@ def _records(
     name: str,
     answers: tuple[str, ...],
     kind: QuestionType,
-    passages: list[Passage],
+    passages: list[Paragraph],
 ) -> RowRecords:
     if any(passage.is_gold for passage in passages):
         not_blank(row["question"], "question")
@@ -161,9 +161,9 @@ def _records(
     return passage_row(parts.dataset, name, row["question"], answers, kind, passages)
 
 
-def _passages(given: list[_Passage], answered: bool) -> list[Passage]:
+def _passages(given: list[_Passage], answered: bool) -> list[Paragraph]:
     """Return the passages of a row. One without a title is called by its position."""
     return [
-        Passage(row.get("title") or str(n), row["text"], answered and row["is_gold"] > 0)
+        Paragraph(row.get("title") or str(n), row["text"], answered and row["is_gold"] > 0)
         for n, row in enumerate(given)
     ]

@@ -19,7 +19,7 @@ from bears.files.records import atomic_write
 from bears.files.visible import blank
 from bears.layout import TEXTS
 from bears.sources.pdf_text import text_of
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"
 # After these a later attempt may succeed.
@@ -29,7 +29,7 @@ LONGEST_S = 300.0
 
 
 @dataclass(frozen=True)
-class PdfSettings(Closed):
+class PdfSettings(ForbidsExtra):
     """How PDFs are fetched and cut.
 
     Args:

@@ -30,7 +30,7 @@ from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
 from bears.sources.qasper_papers import Paper, PaperQuestion, papers, type_and_text
 from bears.sources.records import RowRecords, pool_document, pool_question
-from bears.types import Answer, Closed
+from bears.types import Answer, ForbidsExtra
 
 FLOAT = "FLOAT SELECTED"
 # Papers in a row without an answer, after which the server counts as gone.
@@ -39,7 +39,7 @@ NO_GOLD = "questions whose evidence is in no document"
 
 
 @dataclass(frozen=True)
-class QasperSettings(Closed):
+class QasperSettings(ForbidsExtra):
     """The settings of the documents.
 
     Args:

@@ -7,9 +7,9 @@ from typing import Literal
 from bears.identity import document_id, unused_name
 from bears.types import (
     Answer,
-    Brought,
     Document,
-    Passage,
+    Paragraph,
+    ParagraphPlace,
     Question,
     QuestionType,
     SourceQuestion,
@@ -95,7 +95,7 @@ def passage_question(
     question: str,
     answers: tuple[str, ...],
     kind: QuestionType,
-    passages: tuple[Brought, ...],
+    passages: tuple[ParagraphPlace, ...],
 ) -> SourceQuestion:
     """Return a question that brings its own passages, with its first answer that is not blank."""
     answer = next((text for text in answers if text.strip()), "")
@@ -110,7 +110,7 @@ def passage_row(
     question: str,
     answers: tuple[str, ...],
     kind: QuestionType,
-    passages: Sequence[Passage],
+    passages: Sequence[Paragraph],
 ) -> RowRecords:
     """Return a document for each passage of a question, and then the question.
 
@@ -122,7 +122,7 @@ def passage_row(
         if passage.text not in names:
             names[passage.text] = unused_name(f"{question_id}_{passage.key}", taken)
     brought = tuple(
-        Brought(f"{question_id}_{passage.key}", n, passage.is_gold)
+        ParagraphPlace(f"{question_id}_{passage.key}", n, passage.is_gold)
         for n, passage in enumerate(passages)
     )
     return [

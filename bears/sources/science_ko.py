@@ -18,11 +18,11 @@ from bears.files.visible import blank
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row
-from bears.types import Closed, Turn
+from bears.types import ForbidsExtra, Turn
 
 
 @dataclass(frozen=True)
-class ScienceKoSettings(Closed):
+class ScienceKoSettings(ForbidsExtra):
     """The settings of the questions.
 
     Args:

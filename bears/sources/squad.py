@@ -27,7 +27,7 @@ from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, passage_document, passage_question
 from bears.sources.rows import Ids, Row, Texts, check_row, not_blank
-from bears.types import Brought
+from bears.types import ParagraphPlace
 
 WORDS: Words = {
     "id": ("_id", "query_id", "qid", "question_id", "context_id"),
@@ -126,7 +126,7 @@ def _records(source: str, article: _Article, names: Counter[str]) -> RowRecords:
         found.append(passage_document(source, key, paragraph["context"]))
         for qa in paragraph["qas"]:
             if answers := tuple(qa["answers"]):
-                passages = (Brought(qa["id"], n, bool(answers[0])),)
+                passages = (ParagraphPlace(qa["id"], n, bool(answers[0])),)
                 question = qa["question"].strip()
                 found.append(
                     passage_question(source, qa["id"], question, answers, "single-hop", passages)

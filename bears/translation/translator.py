@@ -12,7 +12,7 @@ from bears.language.profile import Language
 from bears.llm.kept import key_of
 from bears.llm.settings import AskingSettings
 from bears.llm.shape import Shape
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 NAME = "translation"
 """The name of this use of a model."""
@@ -89,7 +89,7 @@ TRANSLATION, TERMS = Shape(TranslationReply), Shape(TermsReply)
 
 
 @dataclass(frozen=True)
-class PromptTemplate(Closed):
+class PromptTemplate(ForbidsExtra):
     """One conf/prompt/<name>.yaml; ``name`` and ``version`` enter every key.
 
     Args:

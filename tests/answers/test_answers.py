@@ -35,7 +35,7 @@ from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.evaluation.measure import METRICS
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.spreadsheet import csv_text, read_cells
-from bears.language.normalisation import normalisation_of, without_citations
+from bears.language.normalization import normalization_of, without_citations
 from bears.layout import LEADERBOARD
 from bears.results.board import read_board
 from bears.sampling.mixture import Quota, Recipe
@@ -58,15 +58,15 @@ def read_predictions(
 
 
 def normal(text: str, language: str) -> str:
-    return normalisation_of(language).normal_form(text)
+    return normalization_of(language).normal_form(text)
 
 
 def tokens(text: str, language: str) -> list[str]:
-    return normalisation_of(language).tokens(normal(text, language))
+    return normalization_of(language).tokens(normal(text, language))
 
 
 def f1(answer: str, reference: str, language: str = "en") -> float:
-    return token_f1(answer, reference, normalisation_of(language))
+    return token_f1(answer, reference, normalization_of(language))
 
 
 @pytest.mark.parametrize(
@@ -161,10 +161,10 @@ def test_token_f1(answer: str, reference: str, expected: float) -> None:
 
 
 def test_exact_match_compares_normal_forms() -> None:
-    rules = normalisation_of("en")
+    rules = normalization_of("en")
     assert exact_match("The Beatles", "beatles!", rules) == 1
     assert exact_match("Beatles band", "beatles", rules) == 0
-    assert exact_match("台北", "臺北", normalisation_of("zh")) == 1
+    assert exact_match("台北", "臺北", normalization_of("zh")) == 1
 
 
 @pytest.mark.parametrize(

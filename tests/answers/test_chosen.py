@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.bench import judges_of
+from bears.answers.judging.panel import judges_of
 from bears.answers.settings import generator_of
 from bears.config import compose
 from bears.errors import ConfigurationError
@@ -44,7 +44,7 @@ def test_every_word_names_its_class(group: str, word: str) -> None:
 
 MODEL = "`_target_: bears.answers.settings.ModelGenerator`"
 JUDGE = "`_target_: bears.answers.judging.model.ModelJudge`"
-PANEL = "bears.answers.judging.bench.Panel"
+PANEL = "bears.answers.judging.panel.Panel"
 
 
 @pytest.mark.parametrize(

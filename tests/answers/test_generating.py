@@ -16,7 +16,7 @@ from bears.answers.sentence import best_sentence
 from bears.answers.shown import BYTES_A_TOKEN, show
 from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError
-from bears.language.normalisation import normalisation_of
+from bears.language.normalization import normalization_of
 from bears.language.yes_no import says_unanswerable
 from bears.types import Chunk, Turn
 
@@ -142,7 +142,7 @@ def test_no_marker_is_left_however_they_are_nested() -> None:
 def test_the_baseline_answers_with_the_sentence_that_holds_most_of_the_question(
     language: str, question: str, texts: list[str], expected: tuple[str, int] | None
 ) -> None:
-    assert best_sentence(question, texts, normalisation_of(language)) == expected
+    assert best_sentence(question, texts, normalization_of(language)) == expected
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.bench import judges_of
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
     JudgePrompt,
@@ -23,6 +22,7 @@ from bears.answers.judging.model import (
     messages,
     read_ruling,
 )
+from bears.answers.judging.panel import judges_of
 from bears.answers.judging.ruling import Case
 from bears.cli import main
 from bears.config import compose, read_selection

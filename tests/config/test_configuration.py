@@ -20,7 +20,7 @@ from omegaconf import OmegaConf
 from bears.config import build, compose, parse, read_selection
 from bears.config.typed import configured, keys_of
 from bears.errors import ConfigurationError, FormatError
-from bears.types import Closed
+from bears.types import ForbidsExtra
 from stages import config
 from tests.workspace import ROOT, environment_for
 
@@ -265,7 +265,7 @@ def test_a_function_takes_its_keys_alone_from_the_configuration() -> None:
 
 
 @dataclass(frozen=True)
-class Bear(Closed):
+class Bear(ForbidsExtra):
     name: str
     age: int
 

@@ -15,7 +15,7 @@ from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
 from bears.sampling.mixture import Quota, Recipe
 from bears.sources.records import RowRecords, passage_document, passage_question
-from bears.types import Brought, Document, Question
+from bears.types import Document, ParagraphPlace, Question
 from tests.sampled import draw
 
 QUESTIONS = [
@@ -57,7 +57,12 @@ def paragraphs(source: str) -> RowRecords:
         for record in (
             passage_document(source, f"p{n}", f"text {n}"),
             passage_question(
-                source, f"q{n}", f"q {n}?", ("yes",), "single-hop", (Brought(f"q{n}", n, True),)
+                source,
+                f"q{n}",
+                f"q {n}?",
+                ("yes",),
+                "single-hop",
+                (ParagraphPlace(f"q{n}", n, True),),
             ),
         )
     ]

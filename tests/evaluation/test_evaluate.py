@@ -36,7 +36,7 @@ from bears.files.records import write_records
 from bears.files.rewritten import write_rewritten
 from bears.files.trec import read_table
 from bears.results.values import read_values
-from bears.types import Asked, Document, Hit, Question, Ranking
+from bears.types import Document, Hit, Question, Ranking, RewrittenQuestion
 from stages import evaluate as stage
 from tests.measuring import Gold, Run, by_question, measures, random_case, value
 from tests.runs import read_run, write_run
@@ -264,7 +264,7 @@ def evaluated(
     """metrics/retrieval.json of a stage that is run by itself."""
     write_records(folder / "queries.json", questions)
     write_records(folder / "corpus.json", [Document("a", "text", "source", "a", True)])
-    asked = (Asked(each.question_id, each.question, search=True) for each in questions)
+    asked = (RewrittenQuestion(each.question_id, each.question, search=True) for each in questions)
     write_rewritten(folder / "rewritten.jsonl", asked)
     names = ["queries.json", "corpus.json", "rewritten.jsonl", "questions.csv", "metrics.json"]
     names += ["curve.csv", "bars.csv", "timing"]

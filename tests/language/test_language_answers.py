@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from bears.language.answers import aliases, normalise, preserved, term_renderings
-from bears.language.normalisation import normalisation_of, spaced
+from bears.language.answers import aliases, normalize, preserved, term_renderings
+from bears.language.normalization import normalization_of, spaced
 from bears.language.yes_no import YesNo, first_yes_or_no, means, yes_or_no
 from tests.languages import CONF, load
 
@@ -28,12 +28,12 @@ GERMAN = load("de")
         ("巢狀（外（內）外）括號", "巢狀括號"),
     ],
 )
-def test_normalise_chinese(text: str, normalised: str) -> None:
-    assert normalise(text, CHINESE) == normalised
+def test_normalise_chinese(text: str, normalized: str) -> None:
+    assert normalize(text, CHINESE) == normalized
 
 
 def test_normalise_keeps_words_apart_where_spaces_do() -> None:
-    assert normalise("Die  »Große« Straße (Berlin), 3", GERMAN) == "die grosse strasse 3"
+    assert normalize("Die  »Große« Straße (Berlin), 3", GERMAN) == "die grosse strasse 3"
 
 
 def test_preserved() -> None:
@@ -82,7 +82,7 @@ def test_terms() -> None:
     ],
 )
 def test_a_mark_stays_with_its_letter_without_spaces(text: str, normal: str) -> None:
-    assert normalisation_of("zh-Hant-TW").normal_form(text) == normal
+    assert normalization_of("zh-Hant-TW").normal_form(text) == normal
 
 
 @pytest.mark.parametrize(

@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 from bears.errors import ConfigurationError
 from bears.llm.budget import Budget
 from bears.llm.client import Online
+from bears.llm.concurrency import RequestPool
 from bears.llm.embedding import EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
@@ -34,7 +35,6 @@ from bears.llm.faults import (
     read_problem,
 )
 from bears.llm.models import Models, Price, ceiling, estimate, load_models
-from bears.llm.pool import RequestPool
 from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
@@ -214,7 +214,7 @@ def test_a_long_wait_is_shortened_reported_and_counts_as_an_attempt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr("bears.llm.rate_limits.LONGEST_WAIT_S", 0.2)
-    monkeypatch.setattr("bears.llm.pool.RequestPool.long_s", 0.1)
+    monkeypatch.setattr("bears.llm.concurrency.RequestPool.long_s", 0.1)
     with ProviderServer(f"{__name__}:closed") as server:
         answers = ask(Online(endpoint(server, attempts=3, concurrency=3), Models()), asked(3))
         assert server.stats()["requests"] == 9
@@ -266,7 +266,7 @@ def test_a_limit_that_stays_ends_the_run_in_the_servers_words(
 ) -> None:
     """41 requests were sent in 7 minutes, and the limit per day was never shown."""
     monkeypatch.setattr("bears.llm.client.LONGEST_REFUSAL_S", 0.5)
-    monkeypatch.setattr("bears.llm.pool.RequestPool.long_s", 0.5)
+    monkeypatch.setattr("bears.llm.concurrency.RequestPool.long_s", 0.5)
     body = {"error": {"message": "Rate limit reached: requests per day", "code": "rate"}}
     with ProviderServer(last=(10, 429, body)) as server:
         got, stop = asked_until_stopped(server)

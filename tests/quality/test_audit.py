@@ -23,8 +23,8 @@ from bears.files.records import (
 )
 from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
+from bears.quality.audit.audit_pool import AuditPool
 from bears.quality.audit.candidates import AuditSettings
-from bears.quality.audit.pool import AuditPool
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.types import Document, Question

@@ -24,7 +24,7 @@ from bears.files.records import write_records
 from bears.files.rewritten import write_rewritten
 from bears.llm.embedding import token_range
 from bears.retrieval.models.hosted import Hosted
-from bears.types import Asked, Question
+from bears.types import Question, RewrittenQuestion
 from tests.provider_server import ROOT, ProviderServer, word_vector
 from tests.retrieving import ask, documents, ids, opened
 
@@ -435,7 +435,7 @@ def translated(desk: Path) -> None:
     folder = desk / "data" / "mini" / "translated"
     write_records(folder / "corpus.json", DOCUMENTS)
     write_records(folder / "queries.json", QUESTIONS)
-    asked = (Asked(each.question_id, each.question, search=True) for each in QUESTIONS)
+    asked = (RewrittenQuestion(each.question_id, each.question, search=True) for each in QUESTIONS)
     write_rewritten(desk / "data" / "mini" / "rewritten" / "none.jsonl", asked)
 
 

@@ -12,7 +12,7 @@ from bears.errors import FormatError
 from bears.files.records import read_lines, write_lines
 from bears.files.rewritten import read_rewritten
 from bears.retrieval.rewriting.turns import Turns
-from bears.types import Asked, Question, Turn
+from bears.types import Question, RewrittenQuestion, Turn
 from stages import evaluate, retrieve
 from tests.desk import Desk
 from tests.workspace import Workspace, ran
@@ -30,7 +30,7 @@ ASKED = Question("q", "Why?", "", (), "s", "ad-hoc", turns=TURNS)
     ],
 )
 def test_turns_are_asked_as_they_stand(method: Any, text: str) -> None:
-    assert Turns("x", method).asked(ASKED) == Asked("q", text, search=True)
+    assert Turns("x", method).asked(ASKED) == RewrittenQuestion("q", text, search=True)
 
 
 LINE = {"question_id": "q", "standalone_query": "Why?", "search": True}

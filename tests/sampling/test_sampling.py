@@ -20,7 +20,7 @@ from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Re
 from bears.sampling.pooled import references_of
 from bears.sampling.sample import Sample, count_reasons
 from bears.sampling.sampler import sampler_of
-from bears.types import Brought, Document, Question
+from bears.types import Document, ParagraphPlace, Question
 from tests.sampled import (
     BEARS,
     CHOICES,
@@ -106,7 +106,7 @@ def test_the_published_corpus_comes_out_to_the_byte(
     brought = [appended[0], hard, appended[1]]
     place = len(records.documents)
     passages = tuple(
-        Brought(d.original_id, place + n, d is not hard) for n, d in enumerate(brought)
+        ParagraphPlace(d.original_id, place + n, d is not hard) for n, d in enumerate(brought)
     )
     questions = [replace(first, passages=passages), *records.questions[1:]]
     sources = {**real, "2wiki": SourceRecords([*records.documents, *brought], questions)}

@@ -12,8 +12,8 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.bench import agreements, majority
 from bears.answers.judging.causes import CAUSES, Context, cause_of
+from bears.answers.judging.panel import agreements, majority
 from bears.answers.judging.ruling import Ruling
 from bears.answers.judging.tables import table
 from bears.cli import main

@@ -19,7 +19,7 @@ from bears.evaluation.answers.score import literal, score_answers
 from bears.evaluation.clusters import clusters_of
 from bears.files.records import problems_of, read_documents, read_json
 from bears.files.trec import read_table
-from bears.language.normalisation import without_citations
+from bears.language.normalization import without_citations
 from bears.layout import lineage_beside
 from bears.types import Question
 

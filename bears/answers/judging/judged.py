@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bears.answers.judging.bench import Rulings, agreements, majority
 from bears.answers.judging.causes import CAUSES, Context, cause_of, gold_places
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
+from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
 from bears.evaluation.answers.score import AnswerScore, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection

@@ -14,7 +14,7 @@ from bears.errors import FormatError
 from bears.files.intake.json_text import json_value, lines
 from bears.files.records import problems_of
 from bears.files.spreadsheet import read_named
-from bears.language.normalisation import without_citations
+from bears.language.normalization import without_citations
 
 WORDS = {
     **dict.fromkeys(("true", "1", "pass", "yes"), True),
@@ -97,7 +97,7 @@ def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAns
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         for part in _evouna(row, number) if "golden_answer" in row else [row]:
-            answer = _labelled(part, where, given_by)
+            answer = _labeled(part, where, given_by)
             key = answer.system, answer.case.question_id
             if key in found:
                 raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
@@ -132,7 +132,7 @@ def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
             }
 
 
-def _labelled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> LabelledAnswer:
+def _labeled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> LabelledAnswer:
     try:
         if given_by and not row.keys() & {"question", "gold_answers", "answer"}:
             known = _LABEL.validate_python(row, strict=True)

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from bears.answers.judging.ruling import Case, Verdict
-from bears.language.normalisation import normalisation_of, without_citations
+from bears.language.normalization import normalization_of, without_citations
 
 
 class Exact:
@@ -38,12 +38,12 @@ class Contains:
 
 def contains_gold(golds: Sequence[str], answer: str, language: str) -> bool:
     """Return whether the tokens of a gold answer occur one after another in the answer."""
-    rules = normalisation_of(language)
+    rules = normalization_of(language)
     forms = map(rules.normal_form, (answer, *golds))
     given, *wanted = (f" {' '.join(rules.tokens(form))} " for form in forms)
     return any(gold.strip() and gold in given for gold in wanted)
 
 
 def _normal_forms(case: Case, language: str) -> list[str]:
-    normal_form = normalisation_of(language).normal_form
+    normal_form = normalization_of(language).normal_form
     return [normal_form(without_citations(text)) for text in (case.answer, *case.golds)]

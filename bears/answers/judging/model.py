@@ -24,7 +24,7 @@ from bears.llm.settings import AskingSettings
 from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 NAME = "verdict"
 REPLY_TOKENS = (20, 80)
@@ -38,7 +38,7 @@ LONGEST_REASON = 300
 
 
 @dataclass(frozen=True)
-class JudgePrompt(Closed):
+class JudgePrompt(ForbidsExtra):
     """One conf/prompt/judge-….yaml; all of it enters every key.
 
     Args:

@@ -12,11 +12,11 @@ from typing import Annotated, Literal, TypeVar
 from pydantic import AfterValidator, Field
 
 from bears.files.visible import blank
-from bears.types import Closed, Finding
+from bears.types import Finding, ForbidsExtra
 
 
 @dataclass(frozen=True)
-class Replacement(Closed):
+class Replacement(ForbidsExtra):
     """Replace a question by another one of the same source."""
 
     question_id: str
@@ -25,7 +25,7 @@ class Replacement(Closed):
 
 
 @dataclass(frozen=True)
-class Edit(Closed):
+class Edit(ForbidsExtra):
     """Correct one field of one record.
 
     Args:
@@ -49,7 +49,7 @@ class Edit(Closed):
 
 
 @dataclass(frozen=True)
-class Review(Closed):
+class Review(ForbidsExtra):
     """A person's decision about one translation.
 
     Args:
@@ -85,7 +85,7 @@ class Review(Closed):
 
 
 @dataclass(frozen=True)
-class PairDecision(Closed):
+class PairDecision(ForbidsExtra):
     """A person's decision about whether a document answers a question.
 
     Args:
@@ -114,7 +114,7 @@ class PairDecision(Closed):
 
 
 @dataclass(frozen=True)
-class LabelDraw(Closed):
+class LabelDraw(ForbidsExtra):
     """A question that was drawn, so that people label the answers of two systems to it.
 
     Args:
@@ -180,7 +180,7 @@ class Ledger:
 
 
 @dataclass(frozen=True)
-class Acceptance(Closed):
+class Acceptance(ForbidsExtra):
     """Accept a finding that is true.
 
     Args:

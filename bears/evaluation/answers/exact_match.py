@@ -1,9 +1,9 @@
 """Exact match of an answer."""
 
-from bears.language.normalisation import Normalisation
+from bears.language.normalization import Normalization
 
 
-def exact_match(answer: str, reference: str, rules: Normalisation) -> float:
+def exact_match(answer: str, reference: str, rules: Normalization) -> float:
     """Return 1 if answer and reference have the same normal form, else 0.
 
     The best of several references counts.

@@ -12,7 +12,7 @@ from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.language.normalisation import normalisation_of, without_citations
+from bears.language.normalization import normalization_of, without_citations
 from bears.language.yes_no import LITERAL
 from bears.types import Answer, AnswerType, Question
 
@@ -134,7 +134,7 @@ def _score(
             yes_no=0.0 if yes_no else None,
             unanswerable=0.0 if asks_nothing else None,
         )
-    rules, text = normalisation_of(language), without_citations(prediction.answer)
+    rules, text = normalization_of(language), without_citations(prediction.answer)
     evidence = prediction.evidence or ()
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
     best = references[f1.index(max(f1))]

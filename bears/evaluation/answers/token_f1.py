@@ -2,10 +2,10 @@
 
 from collections import Counter
 
-from bears.language.normalisation import Normalisation
+from bears.language.normalization import Normalization
 
 
-def token_f1(answer: str, reference: str, rules: Normalisation) -> float:
+def token_f1(answer: str, reference: str, rules: Normalization) -> float:
     """Return the harmonic mean of the precision and the recall of the answer's tokens.
 
     A token counts as often as both have it. 0 if they share no token, also if both are empty. The

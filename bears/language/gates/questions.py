@@ -3,7 +3,7 @@
 import re
 
 from bears.language import english
-from bears.language.answers import normalise
+from bears.language.answers import normalize
 from bears.language.profile import Kind, Language
 from bears.language.tags import primary
 from bears.language.text import (
@@ -93,15 +93,15 @@ def _after_question(text: str, language: Language) -> str:
 
 
 def _given(text: Text, language: Language) -> str | None:
-    source = normalise(text.source, language)
-    translation = normalise(text.translation, language)
+    source = normalize(text.source, language)
+    translation = normalize(text.translation, language)
     answers = [
         answer
         for answer in text.answers
         if not yes_or_no(answer, text.source_language)
         and not means(answer, language.yes_words, language.no_words)
     ]
-    forms = {answer: normalise(answer, language) for answer in answers}
+    forms = {answer: normalize(answer, language) for answer in answers}
     if any(form and form in source for form in forms.values()) or _demonym(text):
         return None
     found = (a for a, form in forms.items() if len(form) >= _LEAST and form in translation)

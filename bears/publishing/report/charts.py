@@ -18,8 +18,7 @@ CONFIG = {"background": None, "aria": False, "view": {"stroke": None}, "axis": A
 TICKS = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}
 SHARE = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": TICKS}
 COLOR, SHAPE = (
-    {"field": name, "type": "nominal", "scale": None, "legend": None}
-    for name in ("colour", "shape")
+    {"field": name, "type": "nominal", "scale": None, "legend": None} for name in ("color", "shape")
 )
 """The rows hold colors and shapes as they are drawn."""
 Row = Mapping[str, Any]
@@ -50,7 +49,7 @@ def intervals(rows: Sequence[Row], width: int = 300) -> str:
     """Draw a line from low to high and a mark at the mean, one row per system.
 
     Args:
-        rows: ``name, mean, low, high, colour, shape`` each; shares from 0 to 1.
+        rows: ``name, mean, low, high, color, shape`` each; shares from 0 to 1.
         width: pixels from 0 to 1.
     """
     labels = {"labelLimit": 150, "labelColor": "var(--ink)", "labelFontSize": 13}
@@ -71,7 +70,7 @@ def curve(shown: str, rows: Sequence[Row]) -> str:
     """Draw the recall curve of one system with its band, and those of the others behind it.
 
     Args:
-        rows: ``name, k, recall, low, high, colour, shape`` of every system.
+        rows: ``name, k, recall, low, high, color, shape`` of every system.
     """
     depths = [k for k in (1, 2, 5, 10, 20, 50, 100) if k <= max(row["k"] for row in rows)]
     x = {"field": "k", "type": "quantitative", "scale": {"type": "log", "nice": False}}
@@ -97,7 +96,7 @@ def against(rows: Sequence[Row], cost: str) -> str:
     """Draw quality against a cost, with the names beside the marks.
 
     Args:
-        rows: ``name, mean, low, high, colour, shape`` each, and the cost, 0 or more.
+        rows: ``name, mean, low, high, color, shape`` each, and the cost, 0 or more.
         cost: its name in the rows; its axis is logarithmic unless a cost is 0.
     """
     costs = [row[cost] for row in rows]
@@ -128,7 +127,7 @@ def interval_rows(rows: Sequence[Row], low: float = 0.0, high: float = 1.0) -> M
     The lines take the width that the page gives them, and no text is scaled.
 
     Args:
-        rows: ``name, mean, low, high, colour, glyph`` each.
+        rows: ``name, mean, low, high, color, glyph`` each.
         low, high: the ends of the axis; where it passes 0, that is marked.
     """
 
@@ -142,8 +141,8 @@ def interval_rows(rows: Sequence[Row], low: float = 0.0, high: float = 1.0) -> M
     grid = [Markup(line).format(at(t), at(t), 0, 24, "var(--line)", 1, 1) for t in ticks]
     shown = []
     for row in rows:
-        place = at(row["low"]), at(row["high"]), 12, 12, row["colour"], 5, 0.45
-        mark = Markup(text).format(at(row["mean"]), "middle", row["colour"], row["glyph"])
+        place = at(row["low"]), at(row["high"]), 12, 12, row["color"], 5, 0.45
+        mark = Markup(text).format(at(row["mean"]), "middle", row["color"], row["glyph"])
         drawn = svg.format(Markup().join([*grid, Markup(line).format(*place), mark]))
         shown.append(Markup("<bdi>{}</bdi>{}").format(row["name"], drawn))
     anchors = {low: "start", high: "end"}

@@ -10,7 +10,7 @@ from bears.config.ledger.entries import Ledger
 from bears.layout import ledger_of
 from bears.publishing.report.advice import Sentence
 from bears.publishing.report.words import signed
-from bears.results.revision import JUDGEMENTS
+from bears.results.revision import VERDICTS
 from bears.results.system import System
 
 
@@ -21,7 +21,7 @@ def label_notes(systems: Sequence[System]) -> list[Sentence]:
     judged: dict[str, dict[str, dict[str, str]]] = {}
     for system in systems:
         if system.revision and "pass_rate" in system.values:
-            file = system.revision.output(JUDGEMENTS)
+            file = system.revision.output(VERDICTS)
             judged |= {system.name: judged_in(file, system.name)} if file else {}
     path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
     labels = parse(Ledger, read_ledger(path), str(path)).labels if judged else ()

@@ -163,7 +163,7 @@ def looks(names: Sequence[str]) -> dict[str, dict[str, str]]:
     """
     return {
         name: {
-            "colour": f"var(--s{at})" if at < len(SHAPES) else "var(--soft)",
+            "color": f"var(--s{at})" if at < len(SHAPES) else "var(--soft)",
             "shape": SHAPES[at % len(SHAPES)],
             "mark": f"m{min(at, len(SHAPES))}",
             "glyph": GLYPHS[at % len(SHAPES)],

@@ -9,9 +9,9 @@ from bears.config.ledger.entries import PairDecision
 from bears.language.overlap import Overlap, overlaps
 from bears.language.tags import unspaced
 from bears.quality.audit import checks
+from bears.quality.audit.audit_pool import AuditPool
 from bears.quality.audit.candidates import AuditSettings, Candidate, Candidates
 from bears.quality.audit.checks import Rankings
-from bears.quality.audit.pool import AuditPool
 from bears.types import Finding
 
 

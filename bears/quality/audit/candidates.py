@@ -9,15 +9,15 @@ from typing import Annotated
 from pydantic import Field
 
 from bears.language.tags import unspaced as no_spaces
-from bears.quality.audit.pool import PRONOUNS, AuditPool, Sought
-from bears.types import Closed, Question
+from bears.quality.audit.audit_pool import PRONOUNS, AuditPool, Sought
+from bears.types import ForbidsExtra, Question
 
 Share = Annotated[float, Field(gt=0, le=1)]
 Count = Annotated[int, Field(gt=0)]
 
 
 @dataclass(frozen=True)
-class AuditSettings(Closed):
+class AuditSettings(ForbidsExtra):
     """``audit.signals`` in the configuration.
 
     Args:
@@ -28,7 +28,7 @@ class AuditSettings(Closed):
             documents, apart from the answer, that a candidate has near the answer.
         alone: the same if there is no other gold document, and for a weak answer.
         subject: share of the pairs of characters of the question's subject that a candidate has,
-            see `bears.quality.audit.pool.AuditPool.names_subject`.
+            see `bears.quality.audit.audit_pool.AuditPool.names_subject`.
         shared: the same for the first rare run that the question shares with the gold document.
         weak_depth: for an answer that says little by itself, how many documents are looked at …
         weak_question: … and how much of the whole question the gold document has.

@@ -5,8 +5,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from bears.language.overlap import Overlap
 from bears.language.tags import unspaced
 from bears.language.text import has_content
+from bears.quality.audit.audit_pool import AuditPool
 from bears.quality.audit.candidates import AuditSettings
-from bears.quality.audit.pool import AuditPool
 from bears.types import Finding
 
 LEAST_ASKED = 6

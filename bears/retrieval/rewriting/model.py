@@ -19,7 +19,7 @@ from bears.llm.settings import AskingSettings
 from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
-from bears.types import Asked, Question, Turn
+from bears.types import Question, RewrittenQuestion, Turn
 
 LONGEST = 300
 """How many more characters a query may have than the conversation."""
@@ -116,7 +116,7 @@ class RewriteTask(FlatUse[RewriteRequest]):
         query = " ".join(rewrite["standalone_query"].split())
         return _judged(rewrite["search"], query, request)
 
-    def asked(self, known: KeptReplies) -> list[Asked]:
+    def asked(self, known: KeptReplies) -> list[RewrittenQuestion]:
         """Return the search for each question.
 
         Raises:
@@ -155,7 +155,7 @@ def _pairs(text: str) -> set[str]:
     return {folded[n : n + 2] for n in range(len(folded) - 1)}
 
 
-def _asked(request: RewriteRequest, line: str) -> Asked:
+def _asked(request: RewriteRequest, line: str) -> RewrittenQuestion:
     what = f"the rewrite of {request.text!r:.60}"
     rewrite = SHAPE.kept(line, what)
     search, query = rewrite["search"], rewrite["standalone_query"]
@@ -164,7 +164,7 @@ def _asked(request: RewriteRequest, line: str) -> Asked:
             f"{what} has search {search} and standalone_query {query!r:.60}; expected a query "
             "if search is true, and an empty one otherwise"
         )
-    return Asked(request.record_id, query, search)
+    return RewrittenQuestion(request.record_id, query, search)
 
 
 def read_task(queries: Path, *, rewriter: RewriterSettings, written_in: WrittenIn) -> RewriteTask:

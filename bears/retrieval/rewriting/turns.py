@@ -3,11 +3,11 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from bears.types import Asked, Closed, Question
+from bears.types import ForbidsExtra, Question, RewrittenQuestion
 
 
 @dataclass(frozen=True)
-class Turns(Closed):
+class Turns(ForbidsExtra):
     """The rewriter that joins messages.
 
     Args:
@@ -17,11 +17,13 @@ class Turns(Closed):
     name: str
     method: Literal["last", "user", "all"]
 
-    def asked(self, question: Question) -> Asked:
+    def asked(self, question: Question) -> RewrittenQuestion:
         """Return the search for a question; there always is one."""
         earlier = [
             turn.content
             for turn in question.turns
             if self.method == "all" or (self.method == "user" and turn.role == "user")
         ]
-        return Asked(question.question_id, "\n".join([*earlier, question.question]), search=True)
+        return RewrittenQuestion(
+            question.question_id, "\n".join([*earlier, question.question]), search=True
+        )

@@ -16,7 +16,7 @@ from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
 from bears.retrieval.stores.numbered_shards import checked
 from bears.retrieval.stores.vector_store import Shard
-from bears.types import Closed, Ranking
+from bears.types import ForbidsExtra, Ranking
 
 PRODUCT = 1 << 24
 """How many scores are computed at once, of 4 bytes each."""
@@ -87,7 +87,7 @@ def read_chunks(folder: Path) -> StoredChunks:
 
 
 @dataclass(frozen=True)
-class _Pieces(Closed):
+class _Pieces(ForbidsExtra):
     """A shard's chunks: the doc_id and group of each; no groups if all are empty."""
 
     doc_ids: list[str]

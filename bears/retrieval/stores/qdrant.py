@@ -15,11 +15,11 @@ from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
 from bears.retrieval.stores.qdrant_search import QdrantSearcher
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
 from bears.retrieval.stores.vector_store import Shard
-from bears.types import Closed, Positive
+from bears.types import ForbidsExtra, Positive
 
 
 @dataclass(frozen=True)
-class _Contents(Closed):
+class _Contents(ForbidsExtra):
     """The complete collection; ``shards``: the first chunk of each shard, to its digest."""
 
     collection: str

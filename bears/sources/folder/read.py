@@ -24,7 +24,7 @@ from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts
 from bears.sources.pdf_text import read_ahead
 from bears.sources.records import RowRecords, pool_document
-from bears.types import Closed
+from bears.types import ForbidsExtra
 
 QUESTIONS, WORKBOOK = "questions.csv", "questions.xlsx"
 LEFT_OUT = "left out: "
@@ -37,7 +37,7 @@ Share = Annotated[float, Field(gt=0, le=1)]
 
 
 @dataclass(frozen=True)
-class FolderSettings(Closed):
+class FolderSettings(ForbidsExtra):
     """How a folder is read.
 
     Args:

@@ -14,7 +14,7 @@ _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _FIRST = re.compile(f"[{_UNSPACED}]")
 
 
-def normalise(text: str) -> str:
+def normalize(text: str) -> str:
     """Return a folded text in lower case without accents, with 台, the everyday form, for 臺."""
     if text.isascii():
         return text.lower()
@@ -29,7 +29,7 @@ def words(text: str) -> list[str]:
     """Return runs of letters and digits, unspaced scripts as one run."""
     if text.isascii() and text.isalnum():
         return [text.lower()]
-    return _RUN.findall(normalise(text))
+    return _RUN.findall(normalize(text))
 
 
 def cjk_bigrams(text: str) -> list[str]:

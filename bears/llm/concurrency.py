@@ -20,7 +20,7 @@ R = TypeVar("R")
 A = TypeVar("A")
 
 
-class Streak(Generic[R, A]):
+class HeldFailures(Generic[R, A]):
     """Hold failures back until it is known whether the requests or the server caused them."""
 
     def __init__(self) -> None:
@@ -90,7 +90,7 @@ class RequestPool:
         """Yield each request with its answer, or why it has none, as they come.
 
         A request is taken from ``requests`` when one of the ``concurrency`` places is free. After
-        BudgetExhausted or RunStopped no more are taken, nor while a `Streak` of failures is long.
+        BudgetExhausted or RunStopped no more are taken, nor while `HeldFailures.is_long`.
 
         Raises:
             RunStopped: ``answer`` raised it, or too many failed alike. Requests in flight finish
@@ -98,7 +98,7 @@ class RequestPool:
         """
         source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
         self._places = asyncio.Semaphore(concurrency)
-        streak = Streak[R, A]()
+        streak = HeldFailures[R, A]()
         try:
             while True:
                 while not (self._over or streak.is_long or self._places.locked()):

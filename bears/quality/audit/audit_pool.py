@@ -6,7 +6,7 @@ from functools import cache, cached_property
 from itertools import pairwise
 from math import fsum
 
-from bears.language.normalisation import unspaced
+from bears.language.normalization import unspaced
 from bears.language.sentences import sentence_ends
 from bears.language.tags import unspaced as no_spaces
 from bears.language.text import parenthesised, without_parentheses

@@ -24,7 +24,7 @@ _FIRST_MARKS = re.compile(r"^(?: |\0.)+", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
-class Normalisation:
+class Normalization:
     """How answers are compared.
 
     Args:
@@ -36,15 +36,15 @@ class Normalisation:
     tokens: Callable[[str], list[str]]
 
 
-def normalisation_of(language: str) -> Normalisation:
+def normalization_of(language: str) -> Normalization:
     """Return the rules for a language by its BCP 47 tag, such as ``en`` or ``zh-Hant-TW``."""
     if primary(language) == "en":
-        return Normalisation(english, str.split)
+        return Normalization(english, str.split)
     if primary(language) == "ko":
-        return Normalisation(korean, lambda normal: list("".join(normal.split())))
+        return Normalization(korean, lambda normal: list("".join(normal.split())))
     if no_spaces(language):
-        return Normalisation(unspaced, str.split)
-    return Normalisation(spaced, str.split)
+        return Normalization(unspaced, str.split)
+    return Normalization(spaced, str.split)
 
 
 def without_citations(text: str) -> str:
