@@ -112,7 +112,8 @@ def stage(tmp_path: Path) -> Judged:
         write_lines(files["answers"], rows)
         selection = read_selection(ROOT / "params.yaml")
         config = compose(ROOT / "conf", selection, ["benchmark=scifact", *overrides])
-        config["generator"] = {"name": "toy", **generator}
+        kind = "bears.answers.settings.SentenceGenerator"
+        config["generator"] = {"name": "toy", "_target_": kind, **generator}
         judge.main(select(judge.JudgeKeys, config), paths)
         with paths["questions"].open(encoding="utf-8", newline="") as stream:
             return json.loads(paths["metrics"].read_text()), list(csv.DictReader(stream))
