@@ -11,6 +11,7 @@ from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
 from bears.files.intake.files import read_whole
 from bears.publishing.finished import Finished
+from bears.sampling.sampler import BEFORE
 from bears.types import ForbidsExtra
 
 BUILDING = ("benchmark", "language", "sample", "translator")
@@ -93,6 +94,11 @@ def _building(config: Mapping[str, Any], key: str) -> Any:
     if key == "translator":
         # The pace and the price of requests change no text.
         return {name: value.get(name) for name in ("name", "model", "method", "prompt")}
+    if key == "sample":
+        # As earlier versions called it, so that what they attested stays valid.
+        words = {target: word for word, target in reversed(BEFORE.items())}
+        rest = {name: part for name, part in value.items() if name != "_target_"}
+        return {"sampler": words.get(value["_target_"], value["_target_"]), **rest}
     return value
 
 
