@@ -8,7 +8,7 @@ from pathlib import Path
 from bears.config import build
 from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark, Choice
+from bears.config.shape import BenchmarkIdentity, Choice
 from bears.config.source import Source
 from bears.errors import VerificationFailed
 from bears.files.digest import check_digest
@@ -42,7 +42,7 @@ def main(
     *,
     accepted: Acceptances,
     audit: AuditPart,
-    benchmark: Benchmark,
+    benchmark: BenchmarkIdentity,
     judgements: Judgements,
     passages: Choice,
     sources: dict[str, Source],

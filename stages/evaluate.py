@@ -11,7 +11,7 @@ import numpy as np
 from bears.config import build
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark, Choice
+from bears.config.shape import BenchmarkIdentity, Choice
 from bears.config.source import Source, source_of
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
@@ -44,7 +44,7 @@ SHOWN = 12
 def main(
     paths: Paths,
     *,
-    benchmark: Benchmark,
+    benchmark: BenchmarkIdentity,
     chunking: Choice,
     evaluate: EvaluationSettings,
     judgements: Judgements,

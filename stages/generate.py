@@ -1,12 +1,14 @@
 """generate: questions and the first documents of their rankings → answers with their evidence."""
 
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark, Choice, WrittenIn
+from bears.config.shape import BenchmarkIdentity, Choice, WrittenIn
 from bears.files.records import read_questions, stream_documents, write_lines, write_text
 from bears.layout import replies_below
 
 
-def main(paths: Paths, *, benchmark: Benchmark, generator: Choice, written_in: WrittenIn) -> None:
+def main(
+    paths: Paths, *, benchmark: BenchmarkIdentity, generator: Choice, written_in: WrittenIn
+) -> None:
     """Answer every question, without key or network unless the generator has ``fill: auto``."""
     if generator.name == "none":
         # DVC warns about empty files.

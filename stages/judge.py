@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark, Choice, HeadlineSettings
+from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings
 from bears.config.source import Source, source_of
 from bears.files.headline import write_headline
 from bears.files.records import read_json, read_questions, write_json
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def main(
     paths: Paths,
     *,
-    benchmark: Benchmark,
+    benchmark: BenchmarkIdentity,
     generator: Choice,
     headline: HeadlineSettings,
     judge: Choice,

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from bears.config import parse
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark, Choice, WrittenIn
+from bears.config.shape import BenchmarkIdentity, Choice, WrittenIn
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
 from bears.layout import replies_below
@@ -13,7 +13,9 @@ from bears.retrieval.rewriting.turns import Turns
 from bears.types import RewrittenQuestion
 
 
-def main(paths: Paths, *, benchmark: Benchmark, rewriter: Choice, written_in: WrittenIn) -> None:
+def main(
+    paths: Paths, *, benchmark: BenchmarkIdentity, rewriter: Choice, written_in: WrittenIn
+) -> None:
     """Write what is searched for each question, or that nothing is."""
     if rewriter.word("method") == "model":
         replies = replies_below(paths["replies"], benchmark.name, "rewrites")

@@ -3,7 +3,7 @@
 from bears.config import checkout
 from bears.config.ledger.entries import Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.files.records import write_json, write_records
 from bears.language.gates import GateSeverity
@@ -19,7 +19,7 @@ from bears.translation.translator import TranslatorSettings
 def main(
     paths: Paths,
     *,
-    benchmark: Benchmark,
+    benchmark: BenchmarkIdentity,
     gates: dict[str, GateSeverity],
     language: Language,
     reviews: Reviews,

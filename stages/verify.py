@@ -7,7 +7,7 @@ from itertools import islice
 
 from bears.config.ledger.entries import Acceptances, Judgements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import Benchmark, Sampling
+from bears.config.shape import BenchmarkIdentity, Sampling
 from bears.config.source import Source
 from bears.errors import FormatError, VerificationFailed
 from bears.files.digest import digest_files, sha256_of
@@ -38,7 +38,7 @@ def main(
     paths: Paths,
     *,
     accepted: Acceptances,
-    benchmark: Benchmark,
+    benchmark: BenchmarkIdentity,
     bundle_gates: dict[str, Severity],
     gates: dict[str, GateSeverity],
     judgements: Judgements,

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import Config, compose, parse, read_mapping, read_selection
-from bears.config.shape import Benchmark, Configuration
+from bears.config.shape import BenchmarkIdentity, Configuration
 from bears.config.source import Source, source_of
 from bears.config.typed import configured
 from bears.errors import AttestationFailed, ConfigurationError
@@ -44,7 +44,7 @@ def selected(config: Config) -> Configuration:
 
 def files_of(config: Config) -> BenchmarkFiles:
     """Return the files of the selected benchmark."""
-    return BenchmarkFiles(parse(Benchmark, config["benchmark"], "benchmark").name)
+    return BenchmarkFiles(parse(BenchmarkIdentity, config["benchmark"], "benchmark").name)
 
 
 def made(config: Config, stage: str, *files: Path) -> Sequence[Path]:

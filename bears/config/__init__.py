@@ -15,7 +15,7 @@ import yaml
 from bears.config.ledger.entries import Acceptances, Ledger
 from bears.config.packaged import conf_folders, require_project
 from bears.config.secrets import refuse_secrets, without_secret
-from bears.config.shape import Benchmark, Choice, Configuration
+from bears.config.shape import BenchmarkIdentity, Choice, Configuration
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError
 from bears.files.addresses import without_passwords
@@ -212,7 +212,7 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
         raise _refusal(error, selection) from None
     assert isinstance(resolved, dict)
     refuse_secrets(resolved)
-    benchmark = parse(Benchmark, resolved["benchmark"], "benchmark")
+    benchmark = parse(BenchmarkIdentity, resolved["benchmark"], "benchmark")
     rest = {k: v for k, v in resolved["benchmark"].items() if k not in ("name", "language")}
     accepted = rest.pop("accept", None)
     parse(Acceptances, accepted, "benchmark.accept")

@@ -17,14 +17,14 @@ from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.edge import ended
 from bears.config.guard import StageFiles, guarded
 from bears.config.packaged import STAGES, pipeline, require_project
-from bears.config.shape import Benchmark, Choice, Configuration, Pipeline, Stage
+from bears.config.shape import BenchmarkIdentity, Choice, Configuration, Pipeline, Stage
 from bears.config.typed import configured, keys_of, pick
 from bears.errors import ConfigurationError
 from bears.files.intake.yaml_text import yaml_value
 from bears.layout import CONF, CONFIG, LANGUAGE, PARAMS, PIPELINE
 
 GROUPS = tuple(
-    k for k, kind in get_type_hints(Configuration).items() if kind in (Benchmark, Choice)
+    k for k, kind in get_type_hints(Configuration).items() if kind in (BenchmarkIdentity, Choice)
 )
 UPDATED = "replies"
 """The option of an input that a stage may write to: with ``fill: auto``, it publishes replies."""

@@ -56,7 +56,7 @@ class Sampling(Unparsed):
 
 
 @dataclass(frozen=True, slots=True)
-class Benchmark:
+class BenchmarkIdentity:
     """The name of the benchmark and the language of its texts."""
 
     name: Name
@@ -86,7 +86,7 @@ class HeadlineSettings:
 class Configuration:
     """The keys that conf/ gives to every configuration, without those of single rooms."""
 
-    benchmark: Benchmark
+    benchmark: BenchmarkIdentity
     retriever: Choice
     vector_store: Choice
     chunking: Choice

@@ -9,10 +9,9 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import RepliesCorrupt
-from bears.files.intake.json_text import lines
 from bears.files.journal import Journal
 from bears.files.lock import locked_folder
-from bears.files.records import write_lines
+from bears.files.records import read_lines, write_lines
 from bears.layout import JOURNAL
 
 HALF = re.compile("[\ud800-\udfff]")
@@ -116,11 +115,12 @@ def load(path: Path, name: str) -> KeptReplies:
         RepliesCorrupt: a line has other fields than a reply, or two replies disagree.
         FormatError: a line is not JSON.
     """
-    if not path.exists():
+    # DVC warns of an empty file, so one without replies has an empty line.
+    if not path.exists() or path.stat().st_size < 2:
         return KeptReplies()
     names = {"key", "record_id", "field", "text", name}
     entries = []
-    for number, row in lines(path, blank=True):
+    for number, row in read_lines(path):
         if not isinstance(row, dict) or row.keys() != names:
             raise RepliesCorrupt(f"{path}, line {number}: expected the fields {sorted(names)}")
         answer = row.pop(name)

@@ -9,9 +9,8 @@ from typing import Any
 from bears.config import LEDGER
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
-from bears.files.intake.files import read_whole
 from bears.publishing.finished import Finished
-from bears.sampling.sampler import BEFORE
+from bears.sampling.sampler import as_before
 from bears.types import ForbidsExtra
 
 BUILDING = ("benchmark", "language", "sample", "translator")
@@ -69,8 +68,8 @@ def attest(finished: Finished) -> Attestation:
 
 def _digest_of_replies(path: Path) -> str:
     """Return the digest of kept replies; without any, the file may have an empty line."""
-    content = read_whole(path) if path.exists() else b""
-    return hashlib.sha256(content if content.strip() else b"").hexdigest()
+    kept = path.exists() and path.stat().st_size > 1
+    return sha256_of(path) if kept else hashlib.sha256(b"").hexdigest()
 
 
 def consistent(attestation: Attestation) -> bool:
@@ -95,10 +94,7 @@ def _building(config: Mapping[str, Any], key: str) -> Any:
         # The pace and the price of requests change no text.
         return {name: value.get(name) for name in ("name", "model", "method", "prompt")}
     if key == "sample":
-        # As earlier versions called it, so that what they attested stays valid.
-        words = {target: word for word, target in reversed(BEFORE.items())}
-        rest = {name: part for name, part in value.items() if name != "_target_"}
-        return {"sampler": words.get(value["_target_"], value["_target_"]), **rest}
+        return as_before(value)
     return value
 
 

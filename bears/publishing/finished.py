@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import parse
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.files.digest import check_digest
 from bears.files.manifest import check
@@ -37,9 +37,9 @@ class Finished:
     findings: Sequence[Mapping[str, Any]]
 
     @cached_property
-    def benchmark(self) -> Benchmark:
+    def benchmark(self) -> BenchmarkIdentity:
         """Return its name and language."""
-        return parse(Benchmark, self.config["benchmark"], "benchmark")
+        return parse(BenchmarkIdentity, self.config["benchmark"], "benchmark")
 
     @cached_property
     def sources(self) -> dict[str, Source]:
@@ -74,7 +74,7 @@ def read_finished(config: Mapping[str, Any], data: Path = DATA) -> Finished:
     Raises:
         FormatError: a file is missing or was changed, or `verify` did not check these records.
     """
-    name = parse(Benchmark, config["benchmark"], "benchmark").name
+    name = parse(BenchmarkIdentity, config["benchmark"], "benchmark").name
     files = BenchmarkFiles(name, data)
     findings = files.verified / "findings.jsonl"
     further = [files.lineage] if files.lineage.is_file() else []

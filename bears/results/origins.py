@@ -35,7 +35,7 @@ from bears.results.revision import (
 )
 from bears.results.row import decided, row_of
 from bears.results.scored import score
-from bears.results.system import Doubts, System, Unread, frames_of
+from bears.results.system import Doubts, System, UnreadTexts, frames_of
 from bears.results.values import read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
@@ -180,7 +180,7 @@ def system_at(revision: Revision) -> System:
             ceiling=metrics.get("ceiling", {}),
             unmatched=metrics.get("unmatched_passages", 0),
             unread=tuple(
-                Unread(cut.cut, cut.texts, cut.unread / max(cut.characters, 1))
+                UnreadTexts(cut.cut, cut.texts, cut.unread / max(cut.characters, 1))
                 for cut in cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))
             ),
             lost=_lost(revision),

@@ -6,7 +6,7 @@ from functools import cached_property
 from pathlib import Path
 
 from bears.config.ledger.entries import Judgements
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.evaluation.decided import Decided, decided_in
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.benchmark_state import BenchmarkState, benchmark_state
@@ -33,7 +33,7 @@ class Records:
     folder: Path
     origin: str
     _: KW_ONLY
-    benchmark: Benchmark
+    benchmark: BenchmarkIdentity
     evaluate: EvaluationSettings
     judgements: Judgements
     retrieve: RetrieveSettings

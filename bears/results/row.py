@@ -18,6 +18,7 @@ from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL
 from bears.layout import RETRIEVAL as RETRIEVAL_FILE
 from bears.results.revision import Revision
+from bears.sampling.sampler import as_before
 
 RETRIEVAL = (
     "success@1",
@@ -48,8 +49,8 @@ MAIN = "ndcg@10"
 """The measure that orders the rows of a benchmark if it names no other."""
 
 DECIDING = (
-    *("sample", "sources", *LEDGER, "translator", "chunking", "retriever"),
-    *("rewriter", "retrieve", "translated_into"),
+    *("sample", "sources", "translator", "chunking", "retriever"),
+    *("rewriter", "retrieve"),
 )
 """The parts of a configuration that a result depends on."""
 
@@ -218,7 +219,11 @@ def decided(config: Mapping[str, Any]) -> dict[str, Any]:
     settings = {key: _without_engine(config.get(key)) for key in DECIDING}
     if _part(config, "rewriter").get("name", "none") != "none":
         settings["rewriter"] = config.get("rewriter")
-    return settings
+    if isinstance(sample := config.get("sample"), dict):
+        settings["sample"] = as_before(sample)
+    # As earlier versions computed it, so that the rows of a leaderboard keep their digests.
+    ledger = {part: config[part] for part in LEDGER if part in config}
+    return {**settings, "ledger": ledger or None, "digest": {"language": None}}
 
 
 def _without_engine(value: Any) -> Any:

@@ -27,7 +27,7 @@ Judged = Mapping[str, Mapping[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
-class Unread:
+class UnreadTexts:
     """Texts that a model did not read to their end.
 
     Args:
@@ -55,7 +55,7 @@ class Doubts:
     undefined: Mapping[str, int] = field(default_factory=dict)
     ceiling: Mapping[str, float] = field(default_factory=dict)
     unmatched: int = 0
-    unread: tuple[Unread, ...] = ()
+    unread: tuple[UnreadTexts, ...] = ()
     lost: int = 0
 
 

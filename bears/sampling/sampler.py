@@ -25,3 +25,11 @@ def sampler_of(sample: Mapping[str, Any]) -> Any:
     word = str(sample.get("sampler", "recipe"))
     require_target(sample, "sample", BEFORE.get(word, BEFORE["recipe"]), "sampler")
     return build(sample, "sample", "bears")
+
+
+def as_before(sample: Mapping[str, Any]) -> dict[str, Any]:
+    """Return ``sample`` as earlier versions wrote it, so that digests of it stay the same."""
+    words = {target: word for word, target in reversed(BEFORE.items())}
+    settings = {name: part for name, part in sample.items() if name != "_target_"}
+    target = sample.get("_target_")
+    return {"sampler": words.get(target, target), **settings} if target else settings

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config.ledger.entries import Reviews
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.files.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
@@ -119,7 +119,7 @@ def read_task(
     sampled: Path,
     root: Path,
     *,
-    benchmark: Benchmark,
+    benchmark: BenchmarkIdentity,
     gates: dict[str, GateSeverity],
     language: Language,
     reviews: Reviews,

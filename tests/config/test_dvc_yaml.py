@@ -189,11 +189,11 @@ def test_the_core_needs_no_torch() -> None:
     assert {"dvc", "hydra-core", "qdrant-client"} <= packages
 
 
-def test_a_benchmark_that_is_not_translated_has_its_empty_memory_in_git() -> None:
-    """A queued experiment has only what git tracks, and DVC wants every dependency."""
+def test_a_benchmark_that_is_not_translated_has_its_memory_in_git() -> None:
+    """A queued experiment has only what git tracks; DVC wants all of it, and nothing empty."""
     for benchmark in names("benchmark"):
         if composed(benchmark)["sample"]["_target_"].endswith(".Whole"):
-            assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b""
+            assert (ROOT / "data" / "memory" / f"{benchmark}.jsonl").read_bytes() == b"\n"
 
 
 ACCEPT = "benchmark.accept=[{check: empty, record_id: r, reason: why}]"
@@ -209,7 +209,7 @@ ACCEPT = "benchmark.accept=[{check: empty, record_id: r, reason: why}]"
         ("replacements", ["sample"]),
         ("edits", ["sample"]),
         ("reviews", ["sample", "translate", "verify"]),
-        ("judgements", ["verify", "audit", "evaluate"]),
+        ("judgements", ["verify", "audit", "evaluate", "judge"]),
         ("labels", []),
     ],
 )

@@ -30,6 +30,7 @@ from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.timing import read_timing
 from bears.files import records
 from bears.files.benchmark_state import generated_in
+from bears.files.chunk_run import read_chunk_run
 from bears.files.digest import check_digest
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import read_manifest
@@ -191,6 +192,7 @@ DOORS: dict[str, tuple[str, Read]] = {
         lambda path: parse(Attestation, json_value(path), str(path)),
     ),
     "cli.show: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
+    "files.chunk_run: a run of chunks": (".parquet", lambda path: read_chunk_run(path, {"q"})),
     "llm.kept: kept replies": (".jsonl", lambda path: load(path, "translation")),
     "llm.shape: a kept reply": content(lambda data: SHAPE.kept(data.decode("latin-1"), "it")),
     "translation.glossary: CSV": (".csv", read_glossary),

@@ -16,7 +16,7 @@ import pytest
 from bears.cli.selection import composed
 from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.cli.uses import workflow_of
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
@@ -30,7 +30,7 @@ from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
-from bears.results.system import Doubts, System, Unread
+from bears.results.system import Doubts, System, UnreadTexts
 from bears.types import Document, Hit, Question, QuestionType
 from tests.browser import dom
 from tests.workspace import Workspace
@@ -71,7 +71,7 @@ class Made:
             write_records(place / f"corpus{kept}.json", documents)
         origin = {"source": source, "licence": source, "path": source, "revision": source}
         write_json(self.place.sources, [{**origin, "files": [{"name": source, "sha256": ""}]}])
-        self.about = Benchmark(source, "en"), dict[str, Source]()
+        self.about = BenchmarkIdentity(source, "en"), dict[str, Source]()
         self.files = [self._system(at, name) for at, name in enumerate(names)]
 
     def values(self, system: int) -> list[float]:
@@ -404,7 +404,7 @@ def test_a_cheaper_system_is_taken_and_costs_are_shown() -> None:
 def test_what_may_void_the_numbers_is_said_first(tmp_path: Path) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
     shared = Doubts(undefined={"success@1": 3}, ceiling={"success@1": 0.9}, lost=2)
-    cut = Unread(20, 100, 0.41)
+    cut = UnreadTexts(20, 100, 0.41)
     made.files[1] = replace(made.files[1], doubts=replace(shared, unmatched=7, unread=(cut,)))
     busy = replace(made.files[0].costs, others=0.6)
     made.files[0] = replace(made.files[0], costs=busy, doubts=shared)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import sha256_of
@@ -92,7 +92,7 @@ GOLD, OTHER = 3000, 300
 
 
 def read_benchmark(
-    about: Benchmark,
+    about: BenchmarkIdentity,
     sources: Mapping[str, Source],
     files: BenchmarkFiles,
     questions: Sequence[Question],

@@ -12,7 +12,7 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bears.answers.judging.ruling import VALUES
-from bears.config.shape import Benchmark
+from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
@@ -66,7 +66,7 @@ Looks = Mapping[str, Mapping[str, str]]
 
 
 def report(
-    about: Benchmark,
+    about: BenchmarkIdentity,
     sources: Mapping[str, Source],
     files: BenchmarkFiles,
     questions: Sequence[Question],
