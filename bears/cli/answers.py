@@ -15,8 +15,6 @@ from bears.answers.judging.model import NAME
 from bears.answers.judging.panel import Judges, Rulings, judges_of, rulings_of, tasks_of
 from bears.answers.judging.ruling import Case
 from bears.answers.judging.tables import table, write_judged
-from bears.cli.selection import composed, language_of, records_of, selected
-from bears.cli.spending import ask_missing
 from bears.config import parse
 from bears.config.shape import Name
 from bears.errors import ConfigurationError
@@ -34,6 +32,8 @@ from bears.files.visible import one_line
 from bears.layout import LEADERBOARD, BenchmarkFiles
 from bears.llm.kept import load
 from bears.llm.workflow import Workflow
+from bears.project.selection import composed, language_of, records_of, selected
+from bears.project.spending import ask_missing
 from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 
 FAULTS = {

@@ -4,11 +4,11 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bears.cli.selection import composed
 from bears.config import parse
 from bears.errors import AttestationFailed
 from bears.files.digest import sha256_of
 from bears.files.intake.json_text import json_value
+from bears.project.selection import composed
 from bears.publishing.attestation import (
     ATTESTATION,
     RECORDS,

@@ -2,27 +2,22 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
-from bears.cli.selection import composed, records_of, selected
-from bears.config import parse
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
 from bears.evaluation.comparison.table import shown
-from bears.evaluation.settings import EvaluationSettings
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain
-from bears.files.visible import one_line
 from bears.layout import COMPARISON
+from bears.project.selection import composed
+from bears.project.systems import chosen, main_of
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.words import sentence
-from bears.results.origins import ran, system_of
-from bears.results.records import Records
-from bears.results.row import MAIN
+from bears.results.origins import ran
 from bears.results.system import System
 
 if TYPE_CHECKING:
@@ -114,29 +109,6 @@ def _put(text: str, out: Path | None) -> None:
         write_text(out, text)
 
 
-def chosen(words: Sequence[str], benchmark: str) -> list[System]:
-    """Return the named systems. Raises FormatError if there are fewer than two."""
-
-    def records() -> Records:
-        return records_of(benchmark or selected(composed()).benchmark.name)
-
-    if twice := [word for word in words if words.count(word) > 1]:
-        raise FormatError(f"{twice[0]} is named twice")
-    systems = [system_of(word, records) for word in words]
-    if len(systems) < 2:
-        raise FormatError("one system cannot be compared; name two or more, or none for all")
-    names = [system.name for system in systems]
-    # Files with the same name get their whole paths.
-    unique = [
-        name if names.count(name) == 1 and name not in words else word
-        for name, word in zip(names, words, strict=True)
-    ]
-    return [
-        replace(system, name=one_line(name, 500))
-        for system, name in zip(systems, unique, strict=True)
-    ]
-
-
 def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
     """Return the systems that ran here, separately for each benchmark."""
     groups = [
@@ -166,14 +138,6 @@ def _other_code(systems: Sequence[System]) -> list[str]:
                 "one again to compare them"
             ]
     return []
-
-
-def main_of(systems: Sequence[System]) -> str:
-    """Return the measure that orders the benchmark, according to its configuration."""
-    name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
-    if not name:
-        return MAIN
-    return parse(EvaluationSettings, composed(name)["evaluate"], "evaluate").main
 
 
 def _json(results: Sequence[dict[str, Any]]) -> str:

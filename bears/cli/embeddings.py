@@ -3,12 +3,12 @@
 from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
-from bears.cli.selection import composed, files_of, made, selected
-from bears.cli.spending import print_plan, spending
 from bears.config import Config, build
 from bears.errors import ConfigurationError
 from bears.files.records import read_questions, stream_documents
 from bears.files.rewritten import read_rewritten
+from bears.project.selection import composed, files_of, made, selected
+from bears.project.spending import print_plan, spending
 from bears.retrieval.chunking import chunks
 from bears.retrieval.models.encoder import Kind
 from bears.retrieval.models.hosted import Cost, Hosted

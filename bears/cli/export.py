@@ -5,8 +5,8 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bears.cli.selection import composed, language_of
 from bears.errors import ConfigurationError, FormatError
+from bears.project.selection import composed, language_of
 from bears.publishing.export import write_export
 from bears.publishing.finished import read_finished
 

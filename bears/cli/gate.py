@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any, Literal
 from xml.etree import ElementTree
 
-from bears.cli.compare import chosen, main_of
 from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.comparison.gate import CANNOT_TELL, WORSE, judged
 from bears.evaluation.comparison.result import UNDECIDED
@@ -23,6 +22,7 @@ from bears.evaluation.comparison.table import (
 from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import to_json, write_text
 from bears.files.visible import one_line
+from bears.project.systems import chosen, main_of
 from bears.results.changes import changes
 from bears.results.system import System
 from bears.results.values import PASS_RATE

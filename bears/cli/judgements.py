@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Literal
 
 from bears.answers.judging.calibration import same_and_kappa
-from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.table import read_judgements
@@ -19,6 +18,7 @@ from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
 from bears.files.visible import one_line
 from bears.layout import ledger_of
+from bears.project.selection import composed, files_of, made, records_of, selected
 from bears.results.origins import ran_on
 from bears.results.records import Records
 from bears.retrieval.chunking import texts_of

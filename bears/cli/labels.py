@@ -18,7 +18,6 @@ from bears.answers.judging.pairs import GUESSES, Pair, judged_in, lead_of
 from bears.answers.judging.panel import majority
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
-from bears.cli.selection import composed, language_of, records_of, selected
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
@@ -31,6 +30,7 @@ from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 from bears.layout import BenchmarkFiles, ledger_of
+from bears.project.selection import composed, language_of, records_of, selected
 from bears.results.revision import VERDICTS, named
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")

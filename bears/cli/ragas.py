@@ -12,9 +12,6 @@ from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
 from bears.answers.ragas.run import NAME, Evaluated, RagasSettings, evaluate, python
 from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, cells, summary
 from bears.cli.answers import add_row
-from bears.cli.selection import composed, files_of, selected
-from bears.cli.spending import print_plan, spending
-from bears.cli.uses import generated_answers
 from bears.config import Config, checkout, parse
 from bears.config.source import source_of
 from bears.config.typed import configured
@@ -25,6 +22,9 @@ from bears.files.records import read_questions, write_json
 from bears.files.spreadsheet import write_csv
 from bears.llm.kept import Kept, extend
 from bears.llm.models import models_of
+from bears.project.selection import composed, files_of, selected
+from bears.project.spending import print_plan, spending
+from bears.project.uses import generated_answers
 from bears.results.records import Records
 
 

@@ -1,11 +1,11 @@
 """``bears replace``: another question in place of one."""
 
-from bears.cli.selection import composed, files_of, selected
 from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.visible import blank
 from bears.layout import ledger_of
+from bears.project.selection import composed, files_of, selected
 
 
 def replace_question(

@@ -4,9 +4,6 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from bears.cli import spending
-from bears.cli.selection import composed, files_of, selected
-from bears.cli.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.config import parse
 from bears.config.ledger.update import open_ledger
 from bears.errors import ConfigurationError, RepliesMissing
@@ -15,6 +12,9 @@ from bears.language.profile import Language
 from bears.layout import ledger_of
 from bears.llm.kept import extend
 from bears.llm.use import missing_message
+from bears.project import spending
+from bears.project.selection import composed, files_of, selected
+from bears.project.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.questions.made import for_review
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published

@@ -2,11 +2,11 @@
 
 from pathlib import Path
 
-from bears.cli.selection import composed, records_of, selected
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.measure import our_name
 from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
+from bears.project.selection import composed, records_of, selected
 from bears.publishing.report.advice import Prefer
 from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.page import report

@@ -4,14 +4,6 @@ from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
 
-from bears.cli.selection import (
-    composed,
-    files_of,
-    made,
-    records_of,
-    selected,
-    unattested_part,
-)
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.measure import parse_measure
@@ -22,6 +14,14 @@ from bears.files.records import stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
 from bears.layout import LEADERBOARD
+from bears.project.selection import (
+    composed,
+    files_of,
+    made,
+    records_of,
+    selected,
+    unattested_part,
+)
 from bears.publishing.leaderboard.tables import publish
 from bears.results.science_ko import TOP, submission_row
 from bears.results.scored import ScoredSubmission, score

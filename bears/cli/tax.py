@@ -9,7 +9,6 @@ from typing import Any, Literal
 import pandas as pd
 from tabulate import tabulate
 
-from bears.cli.selection import composed, files_of, made, records_of, selected
 from bears.config import Config
 from bears.config.source import source_of
 from bears.config.typed import configured
@@ -25,6 +24,7 @@ from bears.files.records import read_documents, read_questions, to_json
 from bears.language.tags import languages_of
 from bears.layout import lineage_beside
 from bears.library.index import Index
+from bears.project.selection import composed, files_of, made, records_of, selected
 from bears.results.system import frames_of
 from bears.types import Document, Question
 

@@ -28,7 +28,6 @@ from bears.answers.ragas.rows import read_rows
 from bears.answers.ragas.run import ENVIRONMENT, NAME, PROGRAM
 from bears.answers.ragas.scores import METRICS, Score, summary
 from bears.cli import main
-from bears.cli.selection import composed
 from bears.config.typed import configured
 from bears.errors import FormatError
 from bears.files.journal import Journal
@@ -37,6 +36,7 @@ from bears.files.spreadsheet import write_csv
 from bears.layout import JOURNAL
 from bears.llm.faults import ACCOUNT
 from bears.llm.kept import KeptReply, extend
+from bears.project.selection import composed
 from stages import generate
 from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, ProviderServer

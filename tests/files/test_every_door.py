@@ -20,7 +20,6 @@ from bears.answers.judging.model import read_ruling
 from bears.answers.judging.pairs import judged_in
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
-from bears.cli.selection import language_of, records_of
 from bears.cli.source import pin
 from bears.config import compose, parse, read_ledger, read_mapping, read_selection
 from bears.config.ledger.table import read_judgements
@@ -41,6 +40,7 @@ from bears.llm.endpoint import Access, environment
 from bears.llm.faults import read_problem
 from bears.llm.kept import load
 from bears.llm.models import load_models
+from bears.project.selection import language_of, records_of
 from bears.publishing.attestation import Attestation
 from bears.questions.task import draft_of
 from bears.results.board import read_board
@@ -182,11 +182,11 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".json",
         beside("metrics/retrieval.json", in_folder(lambda: row_of(Revision("workspace")))),
     ),
-    "cli.selection: an export": (
+    "project.selection: an export": (
         ".json",
         beside("benchmark.json", lambda folder: records_of("", folder)),
     ),
-    "cli.selection: a sidecar": (".json", beside("sidecar.json", language_of)),
+    "project.selection: a sidecar": (".json", beside("sidecar.json", language_of)),
     "cli.attest: an attestation": (
         ".json",
         lambda path: parse(Attestation, json_value(path), str(path)),
@@ -222,7 +222,7 @@ ELSEWHERE = {
     "publishing.report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
-    "cli.uses": "answers that the pipeline wrote, sealed by their manifest",
+    "project.uses": "answers that the pipeline wrote, sealed by their manifest",
     "answers.ragas.run": "what ragas prints, and kept replies; tests/answers/test_ragas.py",
     "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",

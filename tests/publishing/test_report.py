@@ -13,9 +13,6 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.cli.selection import composed
-from bears.cli.uses import ANSWERS as USED_FOR_ANSWERS
-from bears.cli.uses import workflow_of
 from bears.config.shape import BenchmarkIdentity
 from bears.config.source import Source
 from bears.errors import FormatError
@@ -25,6 +22,9 @@ from bears.files.records import read_questions, write_json, write_lines, write_r
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
+from bears.project.selection import composed
+from bears.project.uses import ANSWERS as USED_FOR_ANSWERS
+from bears.project.uses import workflow_of
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import _differences, group_row, report

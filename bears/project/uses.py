@@ -9,7 +9,6 @@ from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.model import VerdictTask
 from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
-from bears.cli.selection import files_of, made, selected
 from bears.config import Config, checkout, parse
 from bears.config.ledger.entries import Ledger
 from bears.config.shape import Choice
@@ -26,6 +25,7 @@ from bears.files.shown import complain
 from bears.llm.kept import KeptReplies
 from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
+from bears.project.selection import files_of, made, selected
 from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of
 from bears.questions.readings import CheckTask

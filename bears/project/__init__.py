@@ -1,0 +1,1 @@
+"""The project in which a command runs: its configuration, records, systems and uses of models."""

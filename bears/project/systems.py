@@ -1,0 +1,45 @@
+"""The systems that the words of a command name."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from bears.config import parse
+from bears.errors import FormatError
+from bears.evaluation.settings import EvaluationSettings
+from bears.files.visible import one_line
+from bears.project.selection import composed, records_of, selected
+from bears.results.origins import system_of
+from bears.results.records import Records
+from bears.results.row import MAIN
+from bears.results.system import System
+
+
+def chosen(words: Sequence[str], benchmark: str) -> list[System]:
+    """Return the named systems. Raises FormatError if there are fewer than two."""
+
+    def records() -> Records:
+        return records_of(benchmark or selected(composed()).benchmark.name)
+
+    if twice := [word for word in words if words.count(word) > 1]:
+        raise FormatError(f"{twice[0]} is named twice")
+    systems = [system_of(word, records) for word in words]
+    if len(systems) < 2:
+        raise FormatError("one system cannot be compared; name two or more, or none for all")
+    names = [system.name for system in systems]
+    # Files with the same name get their whole paths.
+    unique = [
+        name if names.count(name) == 1 and name not in words else word
+        for name, word in zip(names, words, strict=True)
+    ]
+    return [
+        replace(system, name=one_line(name, 500))
+        for system, name in zip(systems, unique, strict=True)
+    ]
+
+
+def main_of(systems: Sequence[System]) -> str:
+    """Return the measure that orders the benchmark, according to its configuration."""
+    name = next((str(s.benchmark["name"]) for s in systems if s.benchmark), "")
+    if not name:
+        return MAIN
+    return parse(EvaluationSettings, composed(name)["evaluate"], "evaluate").main
