@@ -384,6 +384,7 @@ def test_each_request_is_bought_once_and_replayed_to_the_byte_without_a_model(
     )
 
 
+@pytest.mark.slow
 def test_a_longer_answer_or_another_model_is_another_request(
     server: ProviderServer, workspace: Workspace
 ) -> None:
@@ -407,6 +408,7 @@ def test_missing_replies_are_counted_and_priced_and_nothing_is_asked(
     assert not (workspace.root / JOURNAL).exists()
 
 
+@pytest.mark.slow
 def test_the_budget_holds_except_for_what_is_in_flight(
     server: ProviderServer, workspace: Workspace
 ) -> None:
@@ -425,6 +427,7 @@ def test_the_budget_holds_except_for_what_is_in_flight(
     assert before < 20 * 6
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("fault", "told"),
     [

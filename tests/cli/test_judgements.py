@@ -144,6 +144,7 @@ def at_once(folder: Path, *commands: list[str]) -> list[tuple[int, str]]:
     return [(process.returncode, text) for process, text in zip(processes, told, strict=True)]
 
 
+@pytest.mark.slow
 def test_of_two_people_who_import_at_once_one_hears_of_the_other(project: Path) -> None:
     """Both ended with 0, and the decisions of one were lost."""
     (project / "data/memory").mkdir()

@@ -119,6 +119,7 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
     assert "no file, and no revision or experiment with judged answers" in capsys.readouterr().err
 
 
+@pytest.mark.slow
 def test_labels_of_two_people_who_import_at_once_are_both_kept(project: Path) -> None:
     a, b = answers(project / "a.csv", {1, 2}), answers(project / "b.csv", set(range(30)))
     table, other = project / "table.csv", project / "other.csv"

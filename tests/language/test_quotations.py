@@ -70,7 +70,9 @@ def as_pdf(paragraphs: list[list[str]], path: Path) -> None:
     page.output(str(path))
 
 
-@pytest.mark.parametrize("ending", [".txt", ".md", ".html", ".pdf"])
+@pytest.mark.parametrize(
+    "ending", [".txt", *(pytest.param(e, marks=pytest.mark.slow) for e in (".md", ".html", ".pdf"))]
+)
 def test_two_hundred_quotations_are_found_in_every_form_of_their_file(
     ending: str, tmp_path: Path
 ) -> None:

@@ -101,6 +101,7 @@ def test_the_wheel_carries_all_that_the_example_needs(tmp_path: Path) -> None:
     assert "make" not in done.stdout
 
 
+@pytest.mark.slow
 def test_it_measures_what_the_pipeline_measures(tmp_path_factory: pytest.TempPathFactory) -> None:
     workspace = finished(tmp_path_factory.getbasetemp())[0]
     benchmark = bears.read(workspace.root / "data/mini/translated", "zh-Hant-TW")

@@ -231,7 +231,8 @@ def test_a_reply_that_cannot_be_used_is_requested_again_and_never_kept(begin: Be
     assert at.publish() == calm.publish()
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(40, marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("count", [2, 40])
 def test_kills_lose_nothing_and_nothing_is_paid_twice(begin: Begin, count: int) -> None:
     at, calm = begin(latency=0.02), begin()
     calm.run("fill")
