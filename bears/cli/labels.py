@@ -225,7 +225,7 @@ def decide(
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
-    """Say which system people prefer, and whether labelling may stop.
+    """Say which system people prefer, and whether labeling may stop.
 
     The answer holds however often one looks: at most one in twenty is wrong. It is reached when the
     e-value is 20 or more, or when the confidence sequence of the difference of pass rates lies
@@ -257,9 +257,9 @@ def decide(
     better = a if found.low > 0 else b if found.high < 0 else ""
     equal = within is not None and max(-found.low, found.high) <= within
     if better:
-        verdict = f"{better} is better; labelling may stop"
+        verdict = f"{better} is better; labeling may stop"
     elif equal:
-        verdict = f"equal to within {within:g}; labelling may stop"
+        verdict = f"equal to within {within:g}; labeling may stop"
     else:
         verdict = "not decided; draw more with `bears labels next`"
     whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}

@@ -78,7 +78,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     verdict = bears("decide", a, b)
     assert verdict.startswith(f"{a} is better; labelling may stop")
     # All 60 are labelled: (58 - 30) / 60.
-    assert "60 of 60 questions labelled" in verdict
+    assert "60 of 60 questions labeled" in verdict
     assert "+0.467" in verdict
     labels = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
     pair = Pair(judged_in(Path(a), a), judged_in(Path(b), b))
@@ -106,7 +106,7 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
     capsys.readouterr()
     assert main(["labels", "decide", a, b]) == 0
     out, err = capsys.readouterr()
-    assert "0 of 60 questions labelled" in out
+    assert "0 of 60 questions labeled" in out
     assert "6 labels are not used yet: draw 1 has none" in err
     for wrong, message in (("perhaps", "'perhaps'"), ("", "''")):
         text = table.read_text().replace(",pass,", f",{wrong},", 1)

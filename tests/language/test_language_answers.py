@@ -16,7 +16,7 @@ GERMAN = load("de")
 
 
 @pytest.mark.parametrize(
-    ("text", "normalised"),
+    ("text", "normalized"),
     [
         ("堪薩斯（Kansas）", "堪薩斯"),
         ("臺北 101", "台北101"),

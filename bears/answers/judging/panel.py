@@ -14,7 +14,7 @@ from bears.config.typed import require_target
 from bears.llm.kept import KeptReplies
 
 ROOM = "bears.answers.judging"
-MODEL, PANEL = f"{ROOM}.model.ModelJudge", f"{ROOM}.bench.Panel"
+MODEL, PANEL = f"{ROOM}.model.ModelJudge", f"{ROOM}.panel.Panel"
 Judges = Mapping[str, Judge | ModelJudge]
 """Judge's name to a judge that compares words, or to the settings of a model."""
 Rulings = dict[str, list[Ruling]]
