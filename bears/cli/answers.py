@@ -32,9 +32,9 @@ from bears.files.visible import one_line
 from bears.layout import LEADERBOARD, BenchmarkFiles
 from bears.llm.kept import load
 from bears.llm.workflow import Workflow
-from bears.project.selection import composed, language_of, records_of, selected
-from bears.project.spending import ask_missing
 from bears.results.row import ANSWERS, OF_ANSWERS, submitted
+from bears.selection.configuration import composed, language_of, records_of, selected
+from bears.selection.spending import ask_missing
 
 FAULTS = {
     "missing": "questions are not in the file; they score 0",

@@ -8,7 +8,6 @@ from bears.config import parse
 from bears.errors import AttestationFailed
 from bears.files.digest import sha256_of
 from bears.files.intake.json_text import json_value
-from bears.project.selection import composed
 from bears.publishing.attestation import (
     ATTESTATION,
     RECORDS,
@@ -19,6 +18,7 @@ from bears.publishing.attestation import (
 )
 from bears.publishing.export import PROVENANCE, unlike_export, write_export
 from bears.publishing.finished import read_finished
+from bears.selection.configuration import composed
 
 
 def compare_digests(

@@ -12,13 +12,13 @@ from bears.evaluation.comparison.table import shown
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain
 from bears.layout import COMPARISON
-from bears.project.selection import composed
-from bears.project.systems import chosen, main_of
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
 from bears.results.system import System
+from bears.selection.configuration import composed
+from bears.selection.systems import chosen, main_of
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,12 +7,12 @@ from bears.config import Config, build
 from bears.errors import ConfigurationError
 from bears.files.records import read_questions, stream_documents
 from bears.files.rewritten import read_rewritten
-from bears.project.selection import composed, files_of, made, selected
-from bears.project.spending import print_plan, spending
 from bears.retrieval.chunking import chunks
 from bears.retrieval.models.encoder import Kind
 from bears.retrieval.models.hosted import Cost, Hosted
 from bears.retrieval.models.hosted_settings import hosted
+from bears.selection.configuration import composed, files_of, made, selected
+from bears.selection.spending import print_plan, spending
 
 SLICE = 10_000
 """Texts that are processed together, so that a corpus may be larger than memory."""

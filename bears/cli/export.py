@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError
-from bears.project.selection import composed, language_of
 from bears.publishing.export import write_export
 from bears.publishing.finished import read_finished
+from bears.selection.configuration import composed, language_of
 
 
 def export(folder: Path, overrides: Sequence[str] = (), *, benchmark: str = "") -> None:

@@ -22,10 +22,10 @@ from bears.evaluation.comparison.table import (
 from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import to_json, write_text
 from bears.files.visible import one_line
-from bears.project.systems import chosen, main_of
 from bears.results.changes import changes
 from bears.results.system import System
 from bears.results.values import PASS_RATE
+from bears.selection.systems import chosen, main_of
 
 STATUSES = {"pass": 0, CANNOT_TELL: 0, "fail": 1, "not comparable": 3, UNDECIDED: 4}
 """Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""

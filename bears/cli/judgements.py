@@ -18,11 +18,11 @@ from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
 from bears.files.visible import one_line
 from bears.layout import ledger_of
-from bears.project.selection import composed, files_of, made, records_of, selected
 from bears.results.origins import ran_on
 from bears.results.records import Records
 from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
+from bears.selection.configuration import composed, files_of, made, records_of, selected
 from bears.types import Chunk, ChunkHit, ChunkRanking, whole_documents
 
 COLUMNS = (

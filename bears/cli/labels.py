@@ -30,8 +30,8 @@ from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 from bears.layout import BenchmarkFiles, ledger_of
-from bears.project.selection import composed, language_of, records_of, selected
 from bears.results.revision import VERDICTS, named
+from bears.selection.configuration import composed, language_of, records_of, selected
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
 PAIRED = ("n", "alone", "corrected", "worth")

@@ -22,10 +22,10 @@ from bears.files.records import read_questions, write_json
 from bears.files.spreadsheet import write_csv
 from bears.llm.kept import Kept, extend
 from bears.llm.models import models_of
-from bears.project.selection import composed, files_of, selected
-from bears.project.spending import print_plan, spending
-from bears.project.uses import generated_answers
 from bears.results.records import Records
+from bears.selection.configuration import composed, files_of, selected
+from bears.selection.spending import print_plan, spending
+from bears.selection.uses import generated_answers
 
 
 def score(

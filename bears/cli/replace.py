@@ -5,7 +5,7 @@ from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.visible import blank
 from bears.layout import ledger_of
-from bears.project.selection import composed, files_of, selected
+from bears.selection.configuration import composed, files_of, selected
 
 
 def replace_question(

@@ -12,10 +12,10 @@ from bears.language.profile import Language
 from bears.layout import ledger_of
 from bears.llm.kept import extend
 from bears.llm.use import missing_message
-from bears.project import spending
-from bears.project.selection import composed, files_of, selected
-from bears.project.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.questions.made import for_review
+from bears.selection import spending
+from bears.selection.configuration import composed, files_of, selected
+from bears.selection.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
 from bears.translation.review import (

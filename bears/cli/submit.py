@@ -14,7 +14,10 @@ from bears.files.records import stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
 from bears.layout import LEADERBOARD
-from bears.project.selection import (
+from bears.publishing.leaderboard.tables import publish
+from bears.results.science_ko import TOP, submission_row
+from bears.results.scored import ScoredSubmission, score
+from bears.selection.configuration import (
     composed,
     files_of,
     made,
@@ -22,9 +25,6 @@ from bears.project.selection import (
     selected,
     unattested_part,
 )
-from bears.publishing.leaderboard.tables import publish
-from bears.results.science_ko import TOP, submission_row
-from bears.results.scored import ScoredSubmission, score
 from bears.types import Finding
 
 

@@ -24,8 +24,8 @@ from bears.files.records import read_documents, read_questions, to_json
 from bears.language.tags import languages_of
 from bears.layout import lineage_beside
 from bears.library.index import Index
-from bears.project.selection import composed, files_of, made, records_of, selected
 from bears.results.system import frames_of
+from bears.selection.configuration import composed, files_of, made, records_of, selected
 from bears.types import Document, Question
 
 MEASURE = "ndcg@10"

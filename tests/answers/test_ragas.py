@@ -36,7 +36,7 @@ from bears.files.spreadsheet import write_csv
 from bears.layout import JOURNAL
 from bears.llm.faults import ACCOUNT
 from bears.llm.kept import KeptReply, extend
-from bears.project.selection import composed
+from bears.selection.configuration import composed
 from stages import generate
 from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, ProviderServer

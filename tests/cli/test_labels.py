@@ -76,7 +76,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     assert (decided["better"], decided["stop"], decided["labelled"]) == (a, True, 60)
     assert decided["difference"] == pytest.approx(28 / 60)
     verdict = bears("decide", a, b)
-    assert verdict.startswith(f"{a} is better; labelling may stop")
+    assert verdict.startswith(f"{a} is better; labeling may stop")
     # All 60 are labelled: (58 - 30) / 60.
     assert "60 of 60 questions labeled" in verdict
     assert "+0.467" in verdict

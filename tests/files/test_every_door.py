@@ -40,7 +40,6 @@ from bears.llm.endpoint import Access, environment
 from bears.llm.faults import read_problem
 from bears.llm.kept import load
 from bears.llm.models import load_models
-from bears.project.selection import language_of, records_of
 from bears.publishing.attestation import Attestation
 from bears.questions.task import draft_of
 from bears.results.board import read_board
@@ -51,6 +50,7 @@ from bears.results.submission import read_submission
 from bears.results.system import System
 from bears.results.values import read_values
 from bears.retrieval.rewriting.model import SHAPE
+from bears.selection.configuration import language_of, records_of
 from bears.sources.first_fetch import first_seen
 from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
@@ -182,11 +182,11 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".json",
         beside("metrics/retrieval.json", in_folder(lambda: row_of(Revision("workspace")))),
     ),
-    "project.selection: an export": (
+    "selection.configuration: an export": (
         ".json",
         beside("benchmark.json", lambda folder: records_of("", folder)),
     ),
-    "project.selection: a sidecar": (".json", beside("sidecar.json", language_of)),
+    "selection.configuration: a sidecar": (".json", beside("sidecar.json", language_of)),
     "cli.attest: an attestation": (
         ".json",
         lambda path: parse(Attestation, json_value(path), str(path)),
@@ -222,7 +222,7 @@ ELSEWHERE = {
     "publishing.report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
-    "project.uses": "answers that the pipeline wrote, sealed by their manifest",
+    "selection.uses": "answers that the pipeline wrote, sealed by their manifest",
     "answers.ragas.run": "what ragas prints, and kept replies; tests/answers/test_ragas.py",
     "stages.judge": "metrics/retrieval.json, which DVC keeps",
     "stages.verify": "notes and sidecar, sealed by their manifests",

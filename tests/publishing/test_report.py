@@ -22,15 +22,15 @@ from bears.files.records import read_questions, write_json, write_lines, write_r
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
-from bears.project.selection import composed
-from bears.project.uses import ANSWERS as USED_FOR_ANSWERS
-from bears.project.uses import workflow_of
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
 from bears.publishing.report.comparison import compared
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
 from bears.results.system import Doubts, System, UnreadTexts
+from bears.selection.configuration import composed
+from bears.selection.uses import ANSWERS as USED_FOR_ANSWERS
+from bears.selection.uses import workflow_of
 from bears.types import Document, Hit, Question, QuestionType
 from tests.browser import dom
 from tests.workspace import Workspace

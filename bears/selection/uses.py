@@ -25,7 +25,6 @@ from bears.files.shown import complain
 from bears.llm.kept import KeptReplies
 from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
-from bears.project.selection import files_of, made, selected
 from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of
 from bears.questions.readings import CheckTask
@@ -35,6 +34,7 @@ from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask
 from bears.retrieval.rewriting.model import read_task as read_rewriting
 from bears.sampling.sampler import sampler_of
+from bears.selection.configuration import files_of, made, selected
 from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 

@@ -7,11 +7,11 @@ from bears.config import parse
 from bears.errors import FormatError
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.visible import one_line
-from bears.project.selection import composed, records_of, selected
 from bears.results.origins import system_of
 from bears.results.records import Records
 from bears.results.row import MAIN
 from bears.results.system import System
+from bears.selection.configuration import composed, records_of, selected
 
 
 def chosen(words: Sequence[str], benchmark: str) -> list[System]:

@@ -1,0 +1,1 @@
+"""What a user selected: the configuration, records, systems, and uses of models."""
