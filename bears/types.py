@@ -300,15 +300,21 @@ ChunkRanking = tuple[ChunkHit, ...]
 Run = Mapping[str, Ranking]
 """question_id to its ranking."""
 
+ChunkRun = Mapping[str, ChunkRanking]
+"""question_id to its ranking of chunks."""
+
 
 def in_order(names: Iterable[str]) -> Ranking:
     """Return the ranking that has the names in this order, each where it comes first."""
     return tuple(Hit(name, -float(place)) for place, name in enumerate(dict.fromkeys(names)))
 
 
-def whole_documents(ranking: Ranking) -> ChunkRanking:
-    """Return a ranking of documents as one of chunks, each of which is a whole document."""
-    return tuple(ChunkHit(Chunk(doc_id), score) for doc_id, score in ranking)
+def whole_documents(run: Run) -> ChunkRun:
+    """Return rankings of documents as rankings of chunks, each of which is a whole document."""
+    return {
+        question_id: tuple(ChunkHit(Chunk(doc_id), score) for doc_id, score in ranking)
+        for question_id, ranking in run.items()
+    }
 
 
 def in_chunk_order(hits: Iterable[ChunkHit]) -> ChunkRanking:

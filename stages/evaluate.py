@@ -120,7 +120,7 @@ def _covered(
         return gold.rankings(read_chunk_run(chunks, {each.question_id for each in questions}))
     # A run from elsewhere has none.
     run = settings.read(paths["run"], gold_of(questions)).rankings()
-    return gold.rankings({key: whole_documents(ranking) for key, ranking in run.items()})
+    return gold.rankings(whole_documents(run))
 
 
 def _why(depth: float, covered: SpanRankings | None) -> str:

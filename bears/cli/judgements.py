@@ -1,7 +1,7 @@
 """``bears judgements``: people's decisions on documents, out as a table and back in."""
 
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Literal
@@ -23,7 +23,7 @@ from bears.results.records import Records
 from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
-from bears.types import Chunk, ChunkHit, ChunkRanking, whole_documents
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, whole_documents
 
 COLUMNS = (
     *("record_id", "doc_id", "start", "end", "question", "answer", "document"),
@@ -34,7 +34,6 @@ not; why; and who decided."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
 AUDIT = "audit"
 """The stage whose candidates take the place of a run."""
-ChunkRun = Mapping[str, ChunkRanking]
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
@@ -188,8 +187,8 @@ def _runs(
 
 def _in_file(file: Path, records: Records) -> ChunkRun:
     """Return the rankings of a run file, whose ids are those of whole documents."""
-    run = read_table(file, {q.question_id for q in records.questions}).rankings()
-    return {key: whole_documents(ranking) for key, ranking in run.items()}
+    asked = {question.question_id for question in records.questions}
+    return whole_documents(read_table(file, asked).rankings())
 
 
 def _candidates(config: Config) -> ChunkRun:

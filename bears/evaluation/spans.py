@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.evaluation.judged_rankings import Floats, Integers
-from bears.types import ChunkRanking, Document, Question, Span
+from bears.types import ChunkRun, Document, Question, Span
 
 Ranges = Sequence[tuple[int, int]]
 """First characters, and those after the last, ascending and without overlap."""
@@ -69,7 +69,7 @@ class SpanGold:
         """Return whether any question has a span."""
         return any(self.spans.values())
 
-    def rankings(self, run: Mapping[str, ChunkRanking]) -> SpanRankings:
+    def rankings(self, run: ChunkRun) -> SpanRankings:
         """Return what the chunks of a run cover, n questions in the gold's order."""
         rows: list[tuple[int, int, int, int, bool]] = []
         for number, (question_id, golds) in enumerate(self.spans.items()):

@@ -5,7 +5,7 @@ The rows of a question are together, best first. ``end`` is null for a whole doc
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from bears.errors import FormatError
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.manifest import check
 from bears.files.records import atomic_write
-from bears.types import Chunk, ChunkHit, ChunkRanking, in_chunk_order
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, in_chunk_order
 
 ROWS = 100_000
 """How many rows are written at once."""
@@ -59,9 +59,7 @@ def chunk_run_writer(path: Path) -> Iterator[Callable[[str, ChunkRanking], None]
         flush()
 
 
-def read_chunk_run(
-    path: Path, question_ids: Collection[str], most: int | None = None
-) -> Mapping[str, ChunkRanking]:
+def read_chunk_run(path: Path, question_ids: Collection[str], most: int | None = None) -> ChunkRun:
     """Return question_id to its ranking of chunks; empty for a question without rows.
 
     Args:

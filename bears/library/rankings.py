@@ -11,12 +11,19 @@ from bears.errors import FormatError
 from bears.files.progress import Progress
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import answered, asking, has_passages
-from bears.types import Chunk, ChunkHit, ChunkRanking, Question, chunks_in_order, in_chunk_order
+from bears.types import (
+    Chunk,
+    ChunkHit,
+    ChunkRanking,
+    ChunkRun,
+    Question,
+    chunks_in_order,
+    in_chunk_order,
+)
 
 Place = str | Chunk
 Found = Iterable[Place] | Iterable[tuple[Place, float]] | Mapping[Place, float]
 """A ranking: ids or chunks, best first; pairs with a score, best first; or each with its score."""
-ChunkRun = Mapping[str, ChunkRanking]
 Rankings = Mapping[str, Found] | Callable[[str], Any] | Any
 """Rankings by question_id, or a system; see `bears.retrieval.outside.replies.asking`."""
 Unmatched = list[tuple[str, str]]

@@ -108,6 +108,14 @@ def extend(path: Path, name: str, entries: Iterable[KeptReply]) -> tuple[int, in
     return len(replies), len(replies) - before
 
 
+def holds_replies(path: Path) -> bool:
+    """Return whether a file is there and is not empty.
+
+    DVC warns of files without a byte, so one without replies has an empty line.
+    """
+    return path.exists() and path.stat().st_size > 1
+
+
 def load(path: Path, name: str) -> KeptReplies:
     """Read the published replies of the use ``name``; an absent file has none.
 
@@ -115,8 +123,7 @@ def load(path: Path, name: str) -> KeptReplies:
         RepliesCorrupt: a line has other fields than a reply, or two replies disagree.
         FormatError: a line is not JSON.
     """
-    # DVC warns of an empty file, so one without replies has an empty line.
-    if not path.exists() or path.stat().st_size < 2:
+    if not holds_replies(path):
         return KeptReplies()
     names = {"key", "record_id", "field", "text", name}
     entries = []

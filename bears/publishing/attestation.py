@@ -3,12 +3,12 @@
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from bears.config import LEDGER
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
+from bears.llm.kept import holds_replies
 from bears.publishing.finished import Finished
 from bears.sampling.sampler import as_before
 from bears.types import ForbidsExtra
@@ -17,6 +17,9 @@ BUILDING = ("benchmark", "language", "sample", "translator")
 """The parts of the configuration that decide what the records are."""
 
 ATTESTATION = "attestation.json"
+
+EMPTY = hashlib.sha256(b"").hexdigest()
+"""The digest of a benchmark without kept replies."""
 
 RECORDS = ("queries", "corpus")
 """The parts that are the benchmark; the others are its provenance."""
@@ -54,22 +57,17 @@ def attest(finished: Finished) -> Attestation:
     The location of a source's files is left out. Their digests are in the provenance.
     """
     config, files = finished.config, finished.files
+    replies = files.replies()
     parts = {
         "queries": sha256_of(files.queries),
         "corpus": sha256_of(files.corpus),
         "sources": digest_of(_sources(finished)),
         "configuration": digest_of({key: _building(config, key) for key in BUILDING}),
         "ledger": digest_of({part: config[part] for part in LEDGER if part in config}),
-        "replies": _digest_of_replies(files.replies()),
+        "replies": sha256_of(replies) if holds_replies(replies) else EMPTY,
     }
     records = records_digest(parts["queries"], parts["corpus"])
     return Attestation(finished.benchmark.name, records, digest_of(parts), parts)
-
-
-def _digest_of_replies(path: Path) -> str:
-    """Return the digest of kept replies; without any, the file may have an empty line."""
-    kept = path.exists() and path.stat().st_size > 1
-    return sha256_of(path) if kept else hashlib.sha256(b"").hexdigest()
 
 
 def consistent(attestation: Attestation) -> bool:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from os.path import isfile
 from pathlib import Path
 from typing import Any, NotRequired
@@ -174,7 +175,7 @@ def system_at(revision: Revision) -> System:
         decisions=revision.decisions if benchmark.get("decisions") else (),
         chunks=chunks,
         files=(written, answered) if written and answered else None,
-        costs=costs_of(revision, run, chunks, translated) if run else Costs(),
+        costing=partial(costs_of, revision, run, chunks, translated) if run else Costs,
         doubts=Doubts(
             undefined=metrics.get("undefined", {}),
             ceiling=metrics.get("ceiling", {}),

@@ -1,6 +1,6 @@
 """What one system scored, and how we know."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +21,7 @@ from bears.files.trec import read_table
 from bears.results.costs import Costs
 from bears.results.revision import Revision
 from bears.results.values import QUESTION
-from bears.types import ChunkRanking, Question, Ranking, whole_documents
+from bears.types import ChunkRun, Question, Ranking, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
 
@@ -68,19 +68,25 @@ class System(Measured):
         decisions: of people, which the gold has.
         chunks: the run of the chunks from which ``run`` ranks documents.
         files: a generator's answers, and the judgements of them by question.
+        costing: finds the costs, which not every command needs.
     """
 
     revision: Revision | None = None
     decisions: Sequence[PairDecision] = ()
     chunks: Path | None = None
     files: tuple[Path, Path] | None = None
-    costs: Costs = field(default_factory=Costs)
+    costing: Callable[[], Costs] = Costs
     doubts: Doubts = field(default_factory=Doubts)
 
     @property
     def retriever(self) -> str:
         """Return the retriever that the revision selects; empty for a file."""
         return str(self.revision.selection.get("retriever", "")) if self.revision else ""
+
+    @cached_property
+    def costs(self) -> Costs:
+        """Return the times and the price, as far as they are known."""
+        return self.costing()
 
     @cached_property
     def rankings(self) -> Mapping[str, Ranking]:
@@ -90,11 +96,11 @@ class System(Measured):
         return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
 
     @cached_property
-    def passages(self) -> Mapping[str, ChunkRanking]:
+    def passages(self) -> ChunkRun:
         """Return question_id to its chunks, best first. Raises FormatError."""
         if self.chunks:
             return read_chunk_run(self.chunks, set(self.values.index))
-        return {key: whole_documents(ranking) for key, ranking in self.rankings.items()}
+        return whole_documents(self.rankings)
 
     @cached_property
     def answers(self) -> Judged:

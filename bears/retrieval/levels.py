@@ -52,13 +52,12 @@ def search_levels(
         density: chunks per document in the index; 1 if each document is its own only chunk.
         places: the chunk of each name in the index; other names are ids of whole documents.
     """
-    # A system that runs elsewhere cuts documents that are whole here.
-    cutting = isinstance(searcher, Cutting)
+    # A system that runs elsewhere cuts documents that are whole here; it adds to its places.
+    known = searcher.places if isinstance(searcher, Cutting) else places
 
     def levels(named: Ranking) -> SearchResult:
-        known = searcher.places if isinstance(searcher, Cutting) else places
         chunks = tuple(ChunkHit(known.get(name) or Chunk(name), score) for name, score in named)
-        documents = documents_of(chunks, k) if cutting or places else named
+        documents = documents_of(chunks, k) if known else named
         return SearchResult(documents, chunks[:k], named[:k])
 
     if density == 1:

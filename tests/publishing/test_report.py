@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -94,7 +95,7 @@ class Made:
         write_csv(judged, ["question_id", "verdict", "cause", "reason"], verdicts)
         costs = Costs(p50_ms=0.5 * (at + 1), p95_ms=2.0, index_s=1.0, index_bytes=12345.0)
         frame = pd.DataFrame({"success@1": values}, index=self.ids)
-        return System(name, "", frame, run=run, files=(answers, judged), costs=costs)
+        return System(name, "", frame, run=run, files=(answers, judged), costing=lambda: costs)
 
     def page(self) -> str:
         questions = read_questions(self.place.queries)
@@ -237,7 +238,7 @@ def test_a_page_shows_audit_and_prices(
 ) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
     paid = replace(made.files[0].costs, usd=(0.207, 0.811))
-    made.files[0] = replace(made.files[0], costs=paid)
+    made.files[0] = replace(made.files[0], costing=lambda: paid)
     candidates = [
         {"question_id": "q1", "doc_id": f"d{i}", "decision": d} for i, d in enumerate(("", "x"))
     ]
@@ -342,7 +343,10 @@ def test_the_chart_of_differences_has_each_pair_of_the_recommended_system_seen_f
 
 
 def costing(**costs: Costs) -> list[System]:
-    return [System(name, "", pd.DataFrame(), costs=costs.get(name, Costs())) for name in MEANS]
+    known = {name: costs.get(name, Costs()) for name in MEANS}
+    return [
+        System(name, "", pd.DataFrame(), costing=partial(known.__getitem__, name)) for name in MEANS
+    ]
 
 
 @pytest.mark.parametrize(
@@ -407,7 +411,7 @@ def test_what_may_void_the_numbers_is_said_first(tmp_path: Path) -> None:
     cut = UnreadTexts(20, 100, 0.41)
     made.files[1] = replace(made.files[1], doubts=replace(shared, unmatched=7, unread=(cut,)))
     busy = replace(made.files[0].costs, others=0.6)
-    made.files[0] = replace(made.files[0], costs=busy, doubts=shared)
+    made.files[0] = replace(made.files[0], costing=lambda: busy, doubts=shared)
     found = [key for key, _ in doubts(made.files, "success@1")]
     assert found == [
         *("advice_busy", "doubt_unread", "doubt_unmatched"),

@@ -3,11 +3,11 @@
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import sha256
 
-from bears.types import ChunkRanking
+from bears.types import ChunkRun
 
 
 def pooled(
-    runs: Iterable[Mapping[str, ChunkRanking]], depth: int, judged: Mapping[str, Collection[str]]
+    runs: Iterable[ChunkRun], depth: int, judged: Mapping[str, Collection[str]]
 ) -> dict[str, list[str]]:
     """Return the unjudged chunks among the first ones of any run.
 
