@@ -327,7 +327,7 @@ def test_the_stage_writes_what_was_composed_in_the_same_bytes_everywhere(project
     written["contents"] = dict.fromkeys(composed["sources"], "")
     assert yaml.safe_load(config) == written
     assert "Traditional Chinese" in language
-    assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b""
+    assert (project / "data" / "memory" / "mini.jsonl").read_bytes() == b"\n"
     # What was known of files that are not here stays; a file that git left in conflict is replaced.
     for earlier, known in (
         (yaml.safe_dump({"contents": {"drcd": "a"}}), "a"),

@@ -99,7 +99,7 @@ def test_the_table_of_bears_is_what_the_pipeline_gives(
     assert (
         f"of {answers['n']} answers that are not yes/no, the English gold contains all, ignoring "
         f"case; the Chinese gold contains {answers['exact']} word for word, "
-        f"{answers['normalized']} more without parentheses and punctuation, {answers['alias']} "
+        f"{answers['normalised']} more without parentheses and punctuation, {answers['alias']} "
         f"more under an alias, and lacks {answers['lost']}" in stated
     )
     assert f"of {several} of {terms} names" in stated
