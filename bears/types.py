@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import repeat
 from typing import Annotated, ClassVar, Literal, NamedTuple
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, PlainSerializer
 
 QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
 """Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
@@ -50,22 +50,19 @@ class Chunk:
         return self.start < end and (self.end is None or start < self.end)
 
 
-def in_file(chunks: Iterable[Chunk]) -> list[str | dict[str, str | int]]:
-    """Return chunks as they are in a file of answers: a whole document as its id."""
-    return [
-        each.doc_id
-        if each.end is None
-        else {"doc_id": each.doc_id, "start": each.start, "end": each.end}
-        for each in chunks
-    ]
+def in_file(chunk: Chunk) -> str | dict[str, str | int]:
+    """Return a chunk as it is in a file: a whole document as its id."""
+    if chunk.end is None:
+        return chunk.doc_id
+    return {"doc_id": chunk.doc_id, "start": chunk.start, "end": chunk.end}
 
 
 def _chunk(value: object) -> object:
     return {"doc_id": value} if isinstance(value, str) else value
 
 
-Retrieved = Annotated[Chunk, BeforeValidator(_chunk)]
-"""A chunk in a file: the id of a whole document is enough."""
+FiledChunk = Annotated[Chunk, BeforeValidator(_chunk), PlainSerializer(in_file)]
+"""A chunk that is read from a file, or written into one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -285,7 +282,7 @@ Ranking = tuple[Hit, ...]
 class ChunkHit(NamedTuple):
     """One place of a ranking of chunks."""
 
-    chunk: Chunk
+    chunk: FiledChunk
     score: float
 
     @property

@@ -2,7 +2,8 @@
 
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, WrittenIn
-from bears.files.records import read_questions, stream_documents, write_lines, write_text
+from bears.files.records import read_questions, stream_documents, write_text
+from bears.files.traces import write_traces
 from bears.layout import replies_below
 
 
@@ -25,17 +26,16 @@ def main(
     if not isinstance(built, GeneratorSettings):
         questions = read_questions(paths["queries"])
         texts = {each.doc_id: each.content for each in stream_documents(paths["corpus"])}
-        found = built.answered(questions, texts, written_in.unanswerable)
-        write_lines(paths["out"], found)
+        write_traces(paths["out"], built.answered(questions, texts, written_in.unanswerable))
         return
     files = (paths[name] for name in ("queries", "corpus", "chunks", "within"))
     task = read_task(*files, generator=generator, written_in=written_in)
     replies = replies_below(paths["replies"], benchmark.name, "answers")
-    rows = list(answered(task, Workflow(task, replies).replay()))
-    for row in rows:
-        if "given_up" in row:
-            complain(f"given up: {row['question_id']}: {row['given_up']}")
-    write_lines(paths["out"], rows)
+    traces = list(answered(task, Workflow(task, replies).replay()))
+    for trace in traces:
+        if trace.given_up:
+            complain(f"given up: {trace.question_id}: {trace.given_up}")
+    write_traces(paths["out"], traces)
 
 
 if __name__ == "__main__":

@@ -1,7 +1,6 @@
-"""Turn replies into the lines of the answers file."""
+"""Turn replies into traces."""
 
 from collections.abc import Iterator
-from typing import Any
 
 from bears.answers.citations import Cited, cited
 from bears.answers.sentence import best_sentence
@@ -10,16 +9,13 @@ from bears.answers.task import AnswerTask
 from bears.language.normalization import normalization_of
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import KeptReplies
-from bears.types import in_file
+from bears.trace import Trace
 
 
-def answered(task: AnswerTask, known: KeptReplies) -> Iterator[dict[str, Any]]:
-    """Yield a line for each question, in the benchmark's order.
+def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:
+    """Yield the trace of each question, in the benchmark's order.
 
-    It has ``question_id``; ``answer``, without markers; ``evidence``, the cited chunks;
-    ``shown``, the chunks that were shown, in order; ``cut``, those shown in part; ``left_out``,
-    those without room; ``cited_not_given``, the number of other citations; and ``given_up``, the
-    reason, if the model refuses a question. Such a question has an empty answer.
+    Its searches are in the run. A question that the model refuses has an empty answer.
 
     Raises:
         RepliesMissing: answers are missing; the message counts them and lists the first few.
@@ -30,16 +26,16 @@ def answered(task: AnswerTask, known: KeptReplies) -> Iterator[dict[str, Any]]:
     for question in task.questions:
         shown, answer = task.shown[question.question_id], answers[question.question_id]
         silent = says_unanswerable(answer.text, task.language.unanswerable)
-        yield {
-            "question_id": question.question_id,
-            "answer": LITERAL if silent else answer.text,
-            "evidence": in_file(shown.chunks[position] for position in answer.positions),
-            "shown": in_file(shown.chunks),
-            "cut": in_file(shown.cut),
-            "left_out": in_file(shown.left_out),
-            "cited_not_given": answer.unknown,
-            **({"given_up": answer.given_up} if answer.given_up else {}),
-        }
+        yield Trace(
+            question_id=question.question_id,
+            answer=LITERAL if silent else answer.text,
+            evidence=tuple(shown.chunks[position] for position in answer.positions),
+            shown=shown.chunks,
+            cut=shown.cut,
+            left_out=shown.left_out,
+            cited_not_given=answer.unknown,
+            given_up=answer.given_up,
+        )
 
 
 def _replayed(task: AnswerTask, known: KeptReplies) -> dict[str, Cited]:

@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 from bears.answers.citations import cited
 from bears.errors import FormatError
@@ -11,9 +10,9 @@ from bears.files.progress import Progress
 from bears.files.shown import complain
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import Reply
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
-from bears.types import Question, in_file
+from bears.trace import Search, Trace
+from bears.types import Question, chunks_in_order
 
 NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 """The citations of most systems: ``[1]``, ``[2, 3]``."""
@@ -27,8 +26,8 @@ class OutsideGenerator(OutsideSettings):
 
     def answered(
         self, questions: Sequence[Question], documents: Mapping[str, str], unanswerable: str
-    ) -> Iterator[dict[str, Any]]:
-        """Yield the lines of `bears.answers.answered`, and when each question was ``asked``.
+    ) -> Iterator[Trace]:
+        """Yield the trace of each question.
 
         ``shown`` has the passages that match a document. Any other one that is cited counts in
         ``cited_not_given``.
@@ -44,30 +43,32 @@ class OutsideGenerator(OutsideSettings):
         system, matcher, unmatched = OutsideSystem(self), PassageMatcher(documents), 0
         for question in Progress(questions, unit=" questions"):
             turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
-            row = system.reply("\n".join([*turns, question.question]))
-            if row is None:
-                yield {"question_id": question.question_id, "answer": "", "given_up": "it failed"}
+            asked = "\n".join([*turns, question.question])
+            reply = system.reply(asked)
+            if reply is None:
+                error = system.failed[asked]
+                yield Trace(question_id=question.question_id, answer="", error=error)
                 continue
-            if row.get("answer") is None:
+            if reply.answer is None:
                 raise FormatError(
                     f"{self.call or self.url or self.url_env} returned no answer; expected "
                     '{"answer": …, "passages": […]}'
                 )
-            chunks = matcher.chunks(Reply(**each) for each in row["replies"])
-            found = cited(NUMBERS.sub(r"[CITE:\1]", row["answer"]), len(chunks))
-            shown = list(filter(matched, chunks))
+            chunks = matcher.chunks(reply.passages)
+            found = cited(NUMBERS.sub(r"[CITE:\1]", reply.answer), len(chunks))
+            shown = tuple(filter(matched, chunks))
             unmatched += len(chunks) - len(shown)
-            evidence = list(filter(matched, (chunks[position] for position in found.positions)))
+            evidence = tuple(filter(matched, (chunks[position] for position in found.positions)))
             silent = says_unanswerable(found.text, unanswerable)
-            yield {
-                "question_id": question.question_id,
-                "answer": LITERAL if silent else found.text,
-                "evidence": in_file(evidence),
-                "shown": in_file(shown),
-                "retrieved": sorted({chunk.doc_id for chunk in shown}),
-                "cited_not_given": found.unknown + len(found.positions) - len(evidence),
-                "asked": row["asked"],
-            }
+            yield Trace(
+                question_id=question.question_id,
+                searches=(Search(asked, chunks_in_order(chunks), reply.seconds),),
+                answer=LITERAL if silent else found.text,
+                evidence=evidence,
+                shown=shown,
+                cited_not_given=found.unknown + len(found.positions) - len(evidence),
+                asked=reply.asked,
+            )
         system.finish()
         if unmatched:
             complain(f"generate: warning: {unmatched:,} passages match no document, or several")

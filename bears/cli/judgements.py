@@ -20,6 +20,7 @@ from bears.files.visible import one_line
 from bears.layout import ledger_of
 from bears.results.origins import ran_on
 from bears.results.records import Records
+from bears.results.system import System
 from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
@@ -164,7 +165,7 @@ def _runs(
     here = ran_on(records, all_commits=True, older=True)
     if not words and not here:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    runs = {} if words else {each.name: each.passages for each in here}
+    runs = {} if words else {each.name: _ranked(each) for each in here}
     for word in words:
         if word == AUDIT or Path(word).is_file():
             runs[word] = _candidates(config) if word == AUDIT else _in_file(Path(word), records)
@@ -174,7 +175,7 @@ def _runs(
                         f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
                     )
             continue
-        named = {each.name: each.passages for each in here if word in (each.what, each.retriever)}
+        named = {each.name: _ranked(each) for each in here if word in (each.what, each.retriever)}
         if not named:
             raise FormatError(
                 f"{word!r:.80}: no such file, and no such run of {name}; there is "
@@ -183,6 +184,10 @@ def _runs(
             )
         runs |= named
     return runs
+
+
+def _ranked(system: System) -> ChunkRun:
+    return {key: trace.ranking for key, trace in system.traces.items()}
 
 
 def _in_file(file: Path, records: Records) -> ChunkRun:

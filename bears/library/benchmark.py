@@ -20,7 +20,7 @@ from bears.identity import question_id
 from bears.language.tags import check_tag
 from bears.layout import CONF, PARAMS, PIPELINE, ledger_beside, lineage_beside
 from bears.library.index import Index
-from bears.library.rankings import Rankings, run_of
+from bears.library.rankings import Rankings, traces_of
 from bears.library.scores import Scores
 from bears.results.system import frames_of
 from bears.retrieval.levels import documents_of
@@ -102,7 +102,8 @@ class Benchmark:
         if isinstance(run, str | Path):
             found = evaluate(read_table(Path(run), gold), gold, asked)
         else:
-            chunks, unmatched = run_of(run, self.questions, contents, threads)
+            traces, unmatched = traces_of(run, self.questions, contents, threads)
+            chunks = {key: trace.ranking for key, trace in traces.items()}
             spans = span_gold(said.questions, self.documents)
             covered = spans.rankings(chunks) if spans else None
             ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}

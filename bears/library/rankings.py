@@ -10,12 +10,12 @@ from typing import Any
 from bears.errors import FormatError
 from bears.files.progress import Progress
 from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import answered, asking, has_passages
+from bears.retrieval.outside.replies import asking, has_passages, reply_of
+from bears.trace import Search, Trace
 from bears.types import (
     Chunk,
     ChunkHit,
     ChunkRanking,
-    ChunkRun,
     Question,
     chunks_in_order,
     in_chunk_order,
@@ -30,10 +30,10 @@ Unmatched = list[tuple[str, str]]
 """Passages without a document: question_id and text."""
 
 
-def run_of(
+def traces_of(
     rankings: Rankings, questions: Sequence[Question], documents: Mapping[str, str], threads: int
-) -> tuple[ChunkRun, Unmatched]:
-    """Return the rankings of chunks, and the passages that match no document.
+) -> tuple[dict[str, Trace], Unmatched]:
+    """Return question_id to trace, and the passages that match no document.
 
     Args:
         rankings: in any of the forms above.
@@ -55,14 +55,14 @@ def run_of(
             bar = Progress(answers, total=len(texts), unit=" questions", delay=2)
             found = dict(zip((q.question_id for q in questions), bar, strict=True))
         if any(has_passages(reply) for reply in found.values()):
-            return _matched(found, documents)
+            return _matched(found, questions, documents)
     else:
         raise FormatError(
             f"run is {rankings!r:.80}; expected question_id to ranking, a function from a "
             "question's text to a ranking or to passages, a retriever of LangChain, LlamaIndex or "
             "PyTerrier, or the path of a TREC run file"
         )
-    known = {each.question_id for each in questions}
+    known = {each.question_id: each for each in questions}
     if unknown := [key for key in found if key not in known]:
         raise FormatError(
             f"{unknown[0]!r:.80} is not a question_id of this benchmark; take the ids from "
@@ -75,16 +75,21 @@ def run_of(
                 f"question {key!r}: {strange[0]!r:.80} is not the id of a document of this "
                 "benchmark; rank documents by the ids that benchmark.documents has"
             )
-    return run, []
+    return {key: _searched(known[key], ranking) for key, ranking in run.items()}, []
 
 
-def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[ChunkRun, Unmatched]:
+def _searched(question: Question, ranking: ChunkRanking) -> Trace:
+    return Trace(question_id=question.question_id, searches=(Search(question.question, ranking),))
+
+
+def _matched(
+    found: Mapping[str, Any], questions: Sequence[Question], documents: Mapping[str, str]
+) -> tuple[dict[str, Trace], Unmatched]:
     """Match the passages of each question; those without a document keep their rank."""
-    matcher, run = PassageMatcher(documents), dict[str, ChunkRanking]()
-    unmatched = Unmatched()
-    passages = 0
-    for key, reply in found.items():
-        _, found_here = answered(reply)
+    matcher, traces, unmatched, passages = PassageMatcher(documents), {}, Unmatched(), 0
+    for question in questions:
+        key = question.question_id
+        found_here = reply_of(found[key]).passages
         chunks = matcher.chunks(found_here)
         passages += len(chunks)
         unmatched += [
@@ -92,13 +97,13 @@ def _matched(found: Mapping[str, Any], documents: Mapping[str, str]) -> tuple[Ch
             for chunk, each in zip(chunks, found_here, strict=True)
             if not matched(chunk)
         ]
-        run[key] = chunks_in_order(chunks)
+        traces[key] = _searched(question, chunks_in_order(chunks))
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "
             f"{unmatched[0][1]!r:.80}; give their source, or the text of the documents"
         )
-    return run, unmatched
+    return traces, unmatched
 
 
 def _ranking(key: str, found: Any) -> ChunkRanking:

@@ -128,6 +128,7 @@ def system_ranking(path: Path, records: Records) -> System:
         path if scored.submission.form == "trec" else None,
         records.queries,
         decisions=records.decided.kept,
+        ranked=scored.checked.run,
     )
 
 

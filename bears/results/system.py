@@ -1,7 +1,7 @@
 """What one system scored, and how we know."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -15,13 +15,14 @@ from bears.evaluation.clusters import clusters_of
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
 from bears.evaluation.evaluate import Evaluation
 from bears.files.chunk_run import read_chunk_run
-from bears.files.records import read_lines
 from bears.files.spreadsheet import read_named
+from bears.files.traces import read_traces
 from bears.files.trec import read_table
 from bears.results.costs import Costs
 from bears.results.revision import Revision
 from bears.results.values import QUESTION
-from bears.types import ChunkRun, Question, Ranking, whole_documents
+from bears.trace import Search, Trace
+from bears.types import Question, Ranking, Run, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
 
@@ -67,6 +68,7 @@ class System(Measured):
         revision: the origin of the results; None for a file.
         decisions: of people, which the gold has.
         chunks: the run of the chunks from which ``run`` ranks documents.
+        ranked: the rankings of a submission that is not a run file.
         files: a generator's answers, and the judgements of them by question.
         costing: finds the costs, which not every command needs.
     """
@@ -74,6 +76,7 @@ class System(Measured):
     revision: Revision | None = None
     decisions: Sequence[PairDecision] = ()
     chunks: Path | None = None
+    ranked: Run = field(default_factory=dict)
     files: tuple[Path, Path] | None = None
     costing: Callable[[], Costs] = Costs
     doubts: Doubts = field(default_factory=Doubts)
@@ -92,38 +95,43 @@ class System(Measured):
     def rankings(self) -> Mapping[str, Ranking]:
         """Return question_id to its documents, best first. Raises FormatError."""
         if self.run is None:
-            return {}
+            return self.ranked
         return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
 
     @cached_property
-    def passages(self) -> ChunkRun:
-        """Return question_id to its chunks, best first. Raises FormatError."""
+    def traces(self) -> Mapping[str, Trace]:
+        """Return question_id to what the system did. Raises FormatError.
+
+        What the run does not say of a search is empty.
+        """
+        found = whole_documents(self.rankings)
         if self.chunks:
-            return read_chunk_run(self.chunks, set(self.values.index))
-        return whole_documents(self.rankings)
+            found = read_chunk_run(self.chunks, set(self.values.index))
+        traces = {
+            key: Trace(question_id=key, searches=(Search("", ranking),))
+            for key, ranking in found.items()
+        }
+        for each in read_traces(self.files[0]) if self.files else ():
+            key, by_run = each.question_id, traces.get(each.question_id)
+            searches = each.searches or (by_run.searches if by_run else None)
+            traces[key] = replace(each, searches=searches)
+        return traces
 
     @cached_property
-    def answers(self) -> Judged:
-        """Return question_id to the answer and its judgement. Raises FormatError."""
-        return _answers(*self.files) if self.files else {}
+    def judged(self) -> Judged:
+        """Return question_id to the judgement of its answer. Raises FormatError."""
+        return _judged(self.files[1]) if self.files else {}
 
     def defined(self, measure: str) -> list[float]:
         """Return the defined values of a measure."""
         return [float(value) for value in self.values[measure].dropna()]
 
 
-def _answers(answers: Path, judgements: Path) -> Judged:
+def _judged(judgements: Path) -> Judged:
     header, lines = read_named(judgements)
     if QUESTION not in header:
         raise FormatError(f"{judgements}: no column {QUESTION} among {header!r:.80}")
-    judged = [row for _, row in lines]
-    # Without a generator there is only the header, and no line of JSON.
-    if not judged:
-        return {}
-    written = {row.get(QUESTION): row.get("answer") for _, row in read_lines(answers)}
-    return {
-        row[QUESTION]: {**row, "answer": str(written.get(row[QUESTION]) or "")} for row in judged
-    }
+    return {row[QUESTION]: row for _, row in lines}
 
 
 def frames_of(

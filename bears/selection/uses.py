@@ -17,11 +17,10 @@ from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
 from bears.files.records import (
     read_json,
-    read_lines,
     read_questions,
-    to_line,
 )
 from bears.files.shown import complain
+from bears.files.traces import read_traces
 from bears.llm.kept import KeptReplies
 from bears.llm.use import Use
 from bears.llm.workflow import U, Workflow
@@ -111,10 +110,10 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
     task = _answers(config)
     problem = "" if answers.is_file() else "does not exist"
     try:
-        rows = list(map(to_line, answered(task, _known(config, task, "answers"))))
+        traces = list(answered(task, _known(config, task, "answers")))
     except RepliesMissing:
-        rows = []
-    if not problem and rows != [to_line(row) for _, row in read_lines(answers)]:
+        traces = []
+    if not problem and traces != list(read_traces(answers)):
         problem = "is not what the generator answers now"
     if problem:
         raise ConfigurationError(f"{answers} {problem}; run `dvc repro generate` first")

@@ -20,12 +20,11 @@ from bears.config.ledger.entries import Ledger
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.forms import GivenAnswer, read_answers
+from bears.evaluation.answers.forms import Given, read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import references_of, with_references
 from bears.evaluation.answers.score import (
     AnswerScore,
-    Prediction,
     score_answers,
     summarize_answers,
 )
@@ -44,7 +43,8 @@ from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
 from bears.sources import qasper, squad
 from bears.sources.parts import Parts
 from bears.sources.qasper_papers import type_and_text
-from bears.types import Answer, Document, Question
+from bears.trace import Trace
+from bears.types import Answer, Chunk, Document, Question
 from benchmarks.references import ANSWERS
 from tests.sampled import collected
 from tests.sources.files import row, workbook
@@ -53,8 +53,13 @@ from tests.workspace import ROOT
 
 def read_predictions(
     path: Path, questions: Sequence[Question], documents: Collection[Document]
-) -> Mapping[str, Prediction]:
+) -> Mapping[str, Trace]:
     return answers_of(read_answers(path), questions, documents).predictions
+
+
+def predicted(question_id: str, answer: str, evidence: Sequence[str] | None = None) -> Trace:
+    cited = None if evidence is None else tuple(map(Chunk, evidence))
+    return Trace(question_id=question_id, answer=answer, evidence=cited)
 
 
 def normal(text: str, language: str) -> str:
@@ -221,7 +226,7 @@ NONE = Answer("unanswerable", "", ())
 
 
 def score(answer: str, *references: Answer, evidence: tuple[str, ...] = ()) -> AnswerScore:
-    predictions = {"q": Prediction(answer, evidence)}
+    predictions = {"q": predicted("q", answer, evidence)}
     return score_answers([question("q", *references)], predictions, "en")["q"]
 
 
@@ -244,7 +249,7 @@ def test_evidence_of_a_question_with_unknown_gold_is_undefined_whatever_is_cited
         replace(unknown, question_id="w"),
     ]
     named = {"k": ("p1",), "u": ("p9",), "v": ()}
-    predictions = {key: Prediction("yes", evidence) for key, evidence in named.items()}
+    predictions = {key: predicted(key, "yes", evidence) for key, evidence in named.items()}
     scores = score_answers(questions, predictions, "en")
     assert [scores[key].evidence_f1 for key in "kuvw"] == [0.5, None, None, None]
     assert summarize_answers(scores, 3)["evidence_f1"] == 0.5
@@ -271,7 +276,7 @@ def test_unanswerable_yes_and_no_are_literal() -> None:
 
 def test_a_missing_answer_scores_0_everywhere_and_has_no_type() -> None:
     questions = [question("q1", YES), question("q2", FREE, NONE), question("q3")]
-    scores = score_answers(questions, {"q1": Prediction("Yes", ("p3",))}, "en")
+    scores = score_answers(questions, {"q1": predicted("q1", "Yes", ("p3",))}, "en")
     assert scores["q2"] == AnswerScore(0, 0, 0, None, None, 0)
     assert scores["q3"] == AnswerScore(None, None, None, None, None, None)
     summary = summarize_answers(scores, answered=1)
@@ -284,9 +289,9 @@ def test_a_missing_answer_scores_0_everywhere_and_has_no_type() -> None:
 def test_keywords_are_counted_where_an_annotator_used_them() -> None:
     questions = [question("q1", YES, FREE), question("q2", NO), question("q3", NONE, FREE)]
     predictions = {
-        "q1": Prediction("Yes, they do"),
-        "q2": Prediction("yes"),
-        "q3": Prediction("It is unanswerable"),
+        "q1": predicted("q1", "Yes, they do"),
+        "q2": predicted("q2", "yes"),
+        "q3": predicted("q3", "It is unanswerable"),
     }
     summary = summarize_answers(score_answers(questions, predictions, "en"), 3)
     assert summary["evidence_f1"] is None
@@ -296,14 +301,14 @@ def test_keywords_are_counted_where_an_annotator_used_them() -> None:
 
 def test_a_gold_answer_without_a_type_is_the_one_reference() -> None:
     plain = question("q1", gold_answer="臺北市")
-    scored = score_answers([plain], {"q1": Prediction("台北 [CITE:1]")}, "zh-Hant-TW")["q1"]
+    scored = score_answers([plain], {"q1": predicted("q1", "台北 [CITE:1]")}, "zh-Hant-TW")["q1"]
     assert scored.answer_f1 == 2 * 1 * (2 / 3) / (1 + 2 / 3)
     assert scored.type == "free-form"
 
 
 def test_an_answer_to_no_question_is_refused() -> None:
     with pytest.raises(FormatError, match="match no question, such as 'q9'"):
-        score_answers([question("q1", YES)], {"q9": Prediction("Yes")}, "en")
+        score_answers([question("q1", YES)], {"q9": predicted("q9", "Yes")}, "en")
 
 
 def official_f1(answer: str, reference: str) -> float:
@@ -356,11 +361,13 @@ def test_garbled_answers_score_as_the_official_rules_say(six_papers: Path) -> No
         evidence = [
             t for r in asked.answers for t in r.evidence_doc_ids or () if dice.random() < 0.6
         ]
-        predictions[asked.question_id] = Prediction(" ".join(kept), (*evidence, "elsewhere"))
+        predictions[asked.question_id] = predicted(
+            asked.question_id, " ".join(kept), (*evidence, "elsewhere")
+        )
     scores = score_answers(papers, predictions, "en")
     by_type: dict[str, list[float]] = {}
     for asked in papers[:-5]:
-        answer = predictions[asked.question_id].answer
+        answer = predictions[asked.question_id].answer or ""
         values = [official_f1(answer, said(reference)) for reference in asked.answers]
         best = max(range(len(values)), key=lambda i: (values[i], -i))
         scored = scores[asked.question_id]
@@ -412,8 +419,8 @@ def test_a_caption_that_no_figure_has_is_wrong_where_captions_are_documents(
     row = {"question_id": "q1", "predicted_answer": "Yes", "predicted_evidence": texts}
     file = written(tmp_path / "p.jsonl", row)
     found = read_predictions(file, QUESTIONS, [*DOCUMENTS, caption])
-    assert found["q1"].evidence == ("paper:float:0", texts[1])
-    assert read_predictions(file, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(texts)
+    assert found["q1"].evidence == (Chunk("paper:float:0"), Chunk(texts[1]))
+    assert read_predictions(file, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(map(Chunk, texts))
 
 
 @pytest.mark.slow
@@ -481,7 +488,7 @@ def test_a_gold_answer_of_yes_or_no_makes_a_yes_no_question(
     gold: str, language: str, kind: str, said: str, accuracy: float | None
 ) -> None:
     asked = question("q1", gold_answer=gold)
-    scored = score_answers([asked], {"q1": Prediction(said)}, language)["q1"]
+    scored = score_answers([asked], {"q1": predicted("q1", said)}, language)["q1"]
     assert scored.yes_no == accuracy
     assert references_of(asked, language)[0].type == kind
 
@@ -560,8 +567,8 @@ def test_the_form_of_a_file_shows_in_its_content(form: str, mark: str, tmp_path:
     path = tmp_path / "answers.txt"
     path.write_bytes((mark + WITH_EVIDENCE[form]).encode())
     assert read_predictions(path, QUESTIONS, DOCUMENTS) == {
-        "q1": Prediction("Yes", ("p3",)),
-        "q2": Prediction('=BERT, "large"\n第二', ("p1", "p2")),
+        "q1": predicted("q1", "Yes", ("p3",)),
+        "q2": predicted("q2", '=BERT, "large"\n第二', ("p1", "p2")),
     }
 
 
@@ -571,12 +578,12 @@ def test_squads_predictions_and_one_line_alone_are_told_apart(
 ) -> None:
     path = tmp_path / "p.json"
     path.write_text(json.dumps({"q1": "Yes", "q2": None}, indent=indent))
-    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {"q1": Prediction("Yes")}
+    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {"q1": predicted("q1", "Yes")}
     path.write_text(json.dumps(SAID[0], indent=indent))
-    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {"q1": Prediction("Yes", ("p3",))}
+    assert read_predictions(path, QUESTIONS, DOCUMENTS) == {"q1": predicted("q1", "Yes", ("p3",))}
     path.write_text(json.dumps({"eval_id": 7, "answer": "네", "topk": ["p1"]}, indent=indent))
     numbered = [question("7", YES)]
-    assert read_predictions(path, numbered, DOCUMENTS) == {"7": Prediction("네")}
+    assert read_predictions(path, numbered, DOCUMENTS) == {"7": predicted("7", "네")}
 
 
 @pytest.mark.parametrize(
@@ -606,8 +613,8 @@ def test_evidence_may_be_ids_or_texts_and_in_pdfs_the_most_of_a_text(tmp_path: P
     named = [texts[1].upper(), "paper:pdf:0", "Nothing of this is in the paper at all."]
     path = written(tmp_path / "p.jsonl", {"question_id": "q1", "answer": "", "evidence": named})
     expected = ("paper:pdf:1", "paper:pdf:0", named[2])
-    assert read_predictions(path, QUESTIONS, chunks)["q1"].evidence == expected
-    assert read_predictions(path, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(named)
+    assert read_predictions(path, QUESTIONS, chunks)["q1"].evidence == tuple(map(Chunk, expected))
+    assert read_predictions(path, QUESTIONS, DOCUMENTS)["q1"].evidence == tuple(map(Chunk, named))
 
 
 def scoring(folder: Path, path: Path, *options: str) -> list[str]:
@@ -728,7 +735,7 @@ def test_every_metric_is_defined_with_its_source() -> None:
 
 def test_a_known_question_without_an_answer_is_no_unknown_one() -> None:
     asked = [Question("q1", "Who?", "", (), "s", "ad-hoc")]
-    given = [GivenAnswer("line 1", "q1", None)]
+    given = [Given("line 1", False, Trace(question_id="q1"))]
     for ignored in (False, True):
         found = answers_of(given, asked, [], ignored)
         assert (dict(found.predictions), list(found.given)) == ({}, ["q1"])

@@ -35,6 +35,7 @@ from bears.files.intake.json_text import json_value
 from bears.files.manifest import read_manifest
 from bears.files.rewritten import read_rewritten
 from bears.files.rows import RowFile
+from bears.files.traces import read_traces
 from bears.files.trec import read_table
 from bears.llm.endpoint import Access, environment
 from bears.llm.faults import read_problem
@@ -163,8 +164,9 @@ DOORS: dict[str, tuple[str, Read]] = {
     "answers.ragas.rows: CSV": (".csv", read_rows_of_ragas),
     "results.system: judgements": (
         ".csv",
-        lambda path: System("", "", pd.DataFrame(), files=(path, path)).answers,
+        lambda path: System("", "", pd.DataFrame(), files=(path, path)).judged,
     ),
+    "files.traces": (".jsonl", lambda path: list(read_traces(path))),
     **each("results.submission", read_submission, ".json", ".trec"),
     "results.values: CSV": (".csv", read_values),
     "results.revision: dvc.lock": (

@@ -14,7 +14,7 @@ import bears
 from bears.errors import BearsError
 from bears.identity import identifier_of
 from bears.retrieval.outside.matching import PassageMatcher
-from bears.retrieval.outside.replies import Reply
+from bears.retrieval.outside.replies import Passage
 from bears.types import Chunk
 from tests.workspace import ROOT
 
@@ -99,16 +99,18 @@ def test_a_passage_is_never_guessed() -> None:
         "c.md": "Gamma. The seal of the lamp is red.",
     }
     match = PassageMatcher(documents).match
-    assert match(Reply(text=twice)) is None
-    assert match(Reply(source="guide.md", text=twice)) is None
-    assert match(Reply(text="the first guide. Beta.")) is None  # It spans two documents.
-    assert match(Reply(source="x/b/guide.md", text=twice)) == Chunk("b/guide.md", 6, 6 + len(twice))
-    assert match(Reply(text="the seal of THE LAMP")) == Chunk("c.md", 7, 27)
-    other = match(Reply(source="c.md", text="Words of another version of the page."))
+    assert match(Passage(text=twice)) is None
+    assert match(Passage(source="guide.md", text=twice)) is None
+    assert match(Passage(text="the first guide. Beta.")) is None  # It spans two documents.
+    assert match(Passage(source="x/b/guide.md", text=twice)) == Chunk(
+        "b/guide.md", 6, 6 + len(twice)
+    )
+    assert match(Passage(text="the seal of THE LAMP")) == Chunk("c.md", 7, 27)
+    other = match(Passage(source="c.md", text="Words of another version of the page."))
     assert other == Chunk("c.md", 0, 0)
-    assert match(Reply(id="c.md", text=documents["c.md"])) == Chunk("c.md")
+    assert match(Passage(id="c.md", text=documents["c.md"])) == Chunk("c.md")
     # A range that is not the passage's is of another text, and is not believed.
-    assert match(Reply(source="c.md", text="The seal", start=0)) == Chunk("c.md", 7, 15)
+    assert match(Passage(source="c.md", text="The seal", start=0)) == Chunk("c.md", 7, 15)
 
 
 PACKAGES = ("langchain-core==1.8.3", "llama-index-core==0.14.25", "pyterrier==1.1.2")

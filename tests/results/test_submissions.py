@@ -250,7 +250,8 @@ def test_a_systems_answers_stand_beside_their_judgements(tmp_path: Path) -> None
     write_lines(answers, [{"question_id": "q1", "answer": "Rome"}, {"question_id": "q2"}])
     write_csv(judged, ["question_id", "verdict"], [["q1", "pass"], ["q2", "fail"]])
     system = System("s", "", pd.DataFrame(), files=(answers, judged))
-    assert system.answers == {
-        "q1": {"question_id": "q1", "verdict": "pass", "answer": "Rome"},
-        "q2": {"question_id": "q2", "verdict": "fail", "answer": ""},
+    assert {key: row["verdict"] for key, row in system.judged.items()} == {
+        "q1": "pass",
+        "q2": "fail",
     }
+    assert {key: each.answer for key, each in system.traces.items()} == {"q1": "Rome", "q2": None}

@@ -24,7 +24,7 @@ from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.levels import search_levels
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.types import Chunk, Document, Question, in_file
+from bears.types import Chunk, Document, Question
 from tests.slow_server import dripping
 
 TEXTS = {
@@ -233,11 +233,13 @@ def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> 
     rows = list(OutsideGenerator(**settings).answered(questions, TEXTS, "Unanswerable"))
     # The question that failed is asked again, and no other one.
     assert {asked: n for asked, n in Elsewhere.counts.items() if n > 1} == {ASKED[3]: 2}
-    assert rows[3] == {"question_id": ASKED[3], "answer": "", "given_up": "it failed"}
-    assert rows[7]["answer"] == "Red, as everybody knows."
-    assert rows[7]["evidence"] == rows[7]["shown"] == in_file([first])
+    assert (rows[3].answer, rows[3].shown, rows[3].searches) == ("", None, None)
+    assert "500" in rows[3].error
+    assert rows[7].answer == "Red, as everybody knows."
+    assert rows[7].evidence == rows[7].shown == (first,)
     # The second passage that it cites is from no document, and there is no fifth one.
-    assert (rows[7]["retrieved"], rows[7]["cited_not_given"]) == (["page7.md"], 2)
+    assert rows[7].retrieved == frozenset({"page7.md", "unmatched-1"})
+    assert rows[7].cited_not_given == 2
     # The next run of `generate` alone asks everything again.
     list(OutsideGenerator(**settings).answered(questions, TEXTS, "Unanswerable"))
     assert Elsewhere.counts[ASKED[7]] == 2

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.causes import CAUSES, Context, cause_of
+from bears.answers.judging.causes import CAUSES, cause_of
 from bears.answers.judging.panel import agreements, majority
 from bears.answers.judging.ruling import Ruling
 from bears.answers.judging.tables import table
@@ -21,11 +21,15 @@ from bears.config import compose, read_selection
 from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.trec import run_writer
-from bears.types import Answer, Chunk, Document, Hit, Question, QuestionType
+from bears.trace import Search, Trace
+from bears.types import Answer, Chunk, ChunkHit, Document, Hit, Question, QuestionType
 from stages import judge
 from tests.workspace import ROOT
 
-SHOWN = Context((Chunk("a"), Chunk("b")), frozenset({Chunk("b")}), retrieved=frozenset("abc"))
+FOUND = Search("Which?", tuple(ChunkHit(Chunk(name), 1.0) for name in "abc"))
+SHOWN = Trace(question_id="q", searches=(FOUND,), shown=(Chunk("a"), Chunk("b")), cut=(Chunk("b"),))
+UNKNOWN = Trace(question_id="q")
+CLOSED = Trace(question_id="q", searches=(), shown=())
 
 
 def question(*golds: str, kind: QuestionType = "single-hop", judged: bool = True) -> Question:
@@ -46,14 +50,14 @@ def test_the_only_type_and_the_only_source_have_no_column_of_answers() -> None:
     [
         ("right", "pass", question("a"), {}),
         ("right", "pass", question(), {}),
-        ("right", "pass", question("x"), {"context": Context()}),
+        ("right", "pass", question("x"), {"trace": UNKNOWN}),
         ("right", "pass", question("b"), {}),
         ("right_with_part_of_gold", "pass", question("a", "x", kind="multi-hop"), {}),
         ("right_without_gold", "pass", question("x"), {}),
-        ("right_without_gold", "pass", question("a"), {"context": Context((), closed_book=True)}),
+        ("right_without_gold", "pass", question("a"), {"trace": CLOSED}),
         ("not_retrieved", "fail", question("x"), {}),
         ("beyond_shown", "fail", question("c"), {}),
-        ("beyond_shown", "fail", question("x"), {"context": replace(SHOWN, retrieved=None)}),
+        ("beyond_shown", "fail", question("x"), {"trace": replace(SHOWN, searches=None)}),
         ("cut", "fail", question("b"), {}),
         ("reader", "fail", question("a"), {}),
         ("reader", "fail", question(), {}),
@@ -61,12 +65,12 @@ def test_the_only_type_and_the_only_source_have_no_column_of_answers() -> None:
         ("not_retrieved", "fail", question("a", "c", "x", kind="multi-hop"), {}),
         ("beyond_shown", "fail", question("a", "c", kind="multi-hop"), {}),
         ("reader", "fail", question("a", "c", "x", kind="ad-hoc"), {}),
-        ("closed_book", "fail", question("a"), {"context": replace(SHOWN, closed_book=True)}),
+        ("closed_book", "fail", question("a"), {"trace": replace(SHOWN, searches=())}),
         ("no_answer", "fail", question("a"), {"answered": False}),
         ("unscored", "unscored", question("x"), {}),
         ("judge_doubt", "fail", question("x"), {"words": "pass"}),
         ("judge_doubt", "pass", question("a"), {"words": "fail"}),
-        ("unknown", "fail", question("a"), {"context": Context()}),
+        ("unknown", "fail", question("a"), {"trace": UNKNOWN}),
         ("unknown", "fail", question(judged=False), {}),
         ("reader", "fail", question(kind="no-retrieval"), {}),
     ],
@@ -74,7 +78,7 @@ def test_the_only_type_and_the_only_source_have_no_column_of_answers() -> None:
 def test_a_question_has_the_first_obstacle_that_it_met(
     cause: str, verdict: Any, asked: Question, known: dict[str, Any]
 ) -> None:
-    found = {"answered": True, "words": "unscored", "context": SHOWN, **known}
+    found = {"answered": True, "words": "unscored", "trace": SHOWN, **known}
     assert cause_of(asked, verdict, **found) == cause
     assert cause in CAUSES
 

@@ -1,9 +1,8 @@
 """Find the step at which a question went wrong, as one word of a closed list."""
 
-from dataclasses import dataclass
-
 from bears.answers.judging.ruling import Verdict
-from bears.types import Question, Retrieved
+from bears.trace import Trace
+from bears.types import Question
 
 CAUSES = (
     *("right", "right_with_part_of_gold", "right_without_gold"),
@@ -16,41 +15,22 @@ OBSTACLES = ("not_retrieved", "beyond_shown", "cut", "reader")
 """Where a gold document may have stopped, in the order of the pipeline."""
 
 
-@dataclass(frozen=True, slots=True)
-class Context:
-    """The documents of one answer.
-
-    Args:
-        shown: chunks, in the order in which the generator saw them; None if unknown.
-        cut: those of them that were shortened.
-        cited_not_given: how many citations name documents that were not shown.
-        retrieved: the documents of the run; None if unknown.
-        closed_book: whether the generator was to answer without documents.
-    """
-
-    shown: tuple[Retrieved, ...] | None = None
-    cut: frozenset[Retrieved] = frozenset()
-    cited_not_given: int = 0
-    retrieved: frozenset[str] | None = None
-    closed_book: bool = False
-
-
-def gold_places(question: Question, context: Context) -> dict[str, str]:
+def gold_places(question: Question, trace: Trace) -> dict[str, str]:
     """Return each gold document with the obstacle at which it stopped, ``reader`` if shown."""
-    gold = list(filter(question.answered_by, context.shown or ()))
+    gold, retrieved = list(filter(question.answered_by, trace.shown or ())), trace.retrieved
 
     def place(doc_id: str) -> str:
         shown = [chunk for chunk in gold if chunk.doc_id == doc_id]
         if shown:
-            return "cut" if context.cut.issuperset(shown) else "reader"
-        missed = context.retrieved is not None and doc_id not in context.retrieved
+            return "cut" if set(shown) <= set(trace.cut) else "reader"
+        missed = retrieved is not None and doc_id not in retrieved
         return "not_retrieved" if missed else "beyond_shown"
 
     return {doc_id: place(doc_id) for doc_id in question.gold_doc_ids}
 
 
 def cause_of(
-    question: Question, verdict: Verdict, context: Context, answered: bool, words: Verdict
+    question: Question, verdict: Verdict, trace: Trace, answered: bool, words: Verdict
 ) -> str:
     """Return a word of `CAUSES`.
 
@@ -65,15 +45,15 @@ def cause_of(
         return "unscored"
     if {verdict, words} == {"pass", "fail"}:
         return "judge_doubt"
-    places = list(gold_places(question, context).values())
+    places = list(gold_places(question, trace).values())
     if verdict == "pass":
         missing = [place for place in places if place in OBSTACLES[:2]]
-        if not missing or context.shown is None:
+        if not missing or trace.shown is None:
             return "right"
         return "right_without_gold" if len(missing) == len(places) else "right_with_part_of_gold"
-    if context.closed_book:
+    if trace.searches == ():
         return "closed_book"
-    if not question.judged or context.shown is None:
+    if not question.judged or trace.shown is None:
         return "unknown"
     needed = min if question.question_type == "multi-hop" else max
     return needed(places, key=OBSTACLES.index, default="reader")

@@ -5,27 +5,20 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
-
-from bears.answers.judging.causes import Context
 from bears.answers.judging.judged import JudgedQuestion
 from bears.answers.judging.ruling import Case
 from bears.config import parse
-from bears.errors import FormatError
-from bears.evaluation.answers.forms import GivenAnswer, read_answers
+from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers
 from bears.evaluation.clusters import clusters_of
-from bears.files.records import problems_of, read_documents, read_json
+from bears.files.records import read_documents, read_json
 from bears.files.trec import read_table
 from bears.language.normalization import without_citations
 from bears.layout import lineage_beside
-from bears.types import Question
-
-_SHOWN = TypeAdapter(Context)
-_NAMES = ("shown", "cut", "cited_not_given", "retrieved")
-"""What a file of answers says about the context."""
+from bears.trace import Search, Trace
+from bears.types import Question, whole_documents
 
 
 def read_unjudged(
@@ -50,22 +43,24 @@ def read_unjudged(
     """
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    answers = answers_of(read_answers(paths["answers"]), questions, documents)
+    answers = answers_of(read_answers(paths["answers"], whole=True), questions, documents)
     scores = score_answers(questions, answers.predictions, language)
     aliases = _aliases(paths.get("sidecar"))
-    rankings = read_table(run, {q.question_id for q in questions}).rankings() if run else None
+    found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
+    rankings = whole_documents(found)
     clusters = clusters_of(questions, paths.get("lineage")).tolist()
     rows = []
     for question, cluster in zip(questions, clusters, strict=True):
         key = question.question_id
-        given, prediction = answers.given.get(key), answers.predictions.get(key)
-        context = replace(_context(given) if given else Context(), closed_book=closed_book)
-        if rankings is not None:
-            retrieved = frozenset(hit.doc_id for hit in rankings.get(key, ()))
-            context = replace(context, retrieved=retrieved)
-        answer = without_citations(prediction.answer).strip() if prediction else ""
+        trace = answers.predictions.get(key) or answers.given.get(key, Trace(question_id=key))
+        if closed_book:
+            trace = replace(trace, searches=())
+        elif run:
+            search = Search(question.question, rankings.get(key, ()))
+            trace = replace(trace, searches=(search,))
+        answer = without_citations(trace.answer or "").strip()
         case = _case(question, answer, language, aliases.get(key, ()))
-        rows.append(JudgedQuestion(question, case, scores[key], context, language, cluster))
+        rows.append(JudgedQuestion(question, case, scores[key], trace, language, cluster))
     return rows
 
 
@@ -96,14 +91,6 @@ def _case(question: Question, answer: str, language: str, aliases: Sequence[str]
         answer,
         tuple(aliases),
     )
-
-
-def _context(given: GivenAnswer) -> Context:
-    known = {name: value for name in _NAMES if (value := given.fields.get(name)) is not None}
-    try:
-        return _SHOWN.validate_python(known)
-    except ValidationError as error:
-        raise FormatError(f"{given.where}: {problems_of(error)}") from None
 
 
 def _aliases(sidecar: Path | None) -> Mapping[str, Sequence[str]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from bears.answers.judging.causes import CAUSES, Context, cause_of, gold_places
+from bears.answers.judging.causes import CAUSES, cause_of, gold_places
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.panel import Rulings, agreements, majority
@@ -16,6 +16,7 @@ from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
 from bears.evaluation.answers.score import AnswerScore, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.clusters import share_interval
+from bears.trace import Trace
 from bears.types import Question
 
 DIGITS = 5
@@ -27,7 +28,7 @@ class JudgedQuestion:
     """A question of the benchmark with a system's answer, if there is one.
 
     Args:
-        context: what the generator was shown.
+        trace: of the question; without an answer if the system gave none.
         language: BCP 47 tag of the answer.
         cluster: of the question.
         rulings: of each judge; empty before it is judged, or without a judge.
@@ -36,7 +37,7 @@ class JudgedQuestion:
     question: Question
     case: Case
     score: AnswerScore
-    context: Context
+    trace: Trace
     language: str
     cluster: int
     rulings: tuple[Ruling, ...] = ()
@@ -49,14 +50,14 @@ class JudgedQuestion:
     @cached_property
     def places(self) -> list[str]:
         """Return the obstacle at which each gold document stopped."""
-        return list(gold_places(self.question, self.context).values())
+        return list(gold_places(self.question, self.trace).values())
 
     @cached_property
     def cause(self) -> str:
         """Return a word of `CAUSES`."""
         verdict = self.ruling.verdict if self.ruling else "unscored"
         answered = bool(self.case.answer)
-        return cause_of(self.question, verdict, self.context, answered, self._words())
+        return cause_of(self.question, verdict, self.trace, answered, self._words())
 
     @cached_property
     def flags(self) -> list[str]:
@@ -64,7 +65,7 @@ class JudgedQuestion:
         answer = self.case.answer
         flags = {
             "injection": speaks_to_judge(answer),
-            "cited_not_given": self.context.cited_not_given > 0,
+            "cited_not_given": self.trace.cited_not_given > 0,
             "abstained": self.score.unanswerable is None and bool(unanswerable_detection(answer)),
             "judges_differ": len({ruling.verdict for ruling in self.rulings}) > 1,
         }
@@ -144,7 +145,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         "answered": answered,
         **{name: rounded(summary[name]) for name in SCORES},
         **pass_rates([row.ruling for row in rows]),
-        "cited_not_given": sum(row.context.cited_not_given for row in rows),
+        "cited_not_given": sum(row.trace.cited_not_given for row in rows),
         "flagged": sum("injection" in row.flags for row in rows),
         "causes": {cause: causes[cause] for cause in CAUSES if causes[cause]},
     }

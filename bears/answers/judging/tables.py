@@ -53,7 +53,7 @@ def _cells(row: JudgedQuestion) -> list[Any]:
         *((ruling.verdict, ruling.reason) if ruling else (None, None)),
         *(row.score.answer_f1, row.score.exact_match, row.score.evidence_f1, row.cause),
         *(len(places), places.count("reader") + places.count("cut"), places.count("cut")),
-        *(places.count("not_retrieved"), row.context.cited_not_given, ";".join(row.flags)),
+        *(places.count("not_retrieved"), row.trace.cited_not_given, ";".join(row.flags)),
     ]
 
 

@@ -9,8 +9,9 @@ from pydantic import ValidationError
 from bears.answers.task import AnswerTask
 from bears.errors import FormatError
 from bears.files.intake.json_text import json_value
-from bears.files.records import adapter_of, read_lines
+from bears.files.records import adapter_of
 from bears.files.spreadsheet import read_named
+from bears.files.traces import read_traces
 from bears.files.visible import blank
 
 COLUMNS = ("question", "ground_truth", "answer", "contexts")
@@ -57,15 +58,14 @@ def answered_rows(task: AnswerTask, answers: Path) -> list[RagasRow]:
         task: the generator's.
         answers: the file of its answers, one line for each question of ``task``.
     """
-    lines = (row for _, row in read_lines(answers))
     return [
         RagasRow(
             question.question,
             question.gold_answer,
-            line["answer"],
+            trace.answer or "",
             task.shown[question.question_id].texts,
         )
-        for question, line in zip(task.questions, lines, strict=True)
+        for question, trace in zip(task.questions, read_traces(answers), strict=True)
     ]
 
 

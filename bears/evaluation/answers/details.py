@@ -36,12 +36,12 @@ def _faults(question_id: str, answers: Answers, doc_ids: frozenset[str]) -> Iter
         yield "missing", "missing"
     elif prediction is None:
         yield "no_answer", "no answer"
-    elif not prediction.answer.strip():
+    elif not (prediction.answer or "").strip():
         yield "empty", "an empty answer"
     if given and given.error:
         yield "system", one_line(given.error)
     evidence = (prediction.evidence if prediction else None) or ()
-    if wrong := sum(name not in doc_ids for name in evidence):
+    if wrong := sum(chunk.doc_id not in doc_ids for chunk in evidence):
         yield "evidence", f"{wrong} of {len(evidence)} named as evidence are not documents"
 
 

@@ -4,23 +4,22 @@ The form of a file is detected from its content, never from its name, but for .x
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Annotated, Any, ClassVar
-
-from annotated_types import MaxLen
-from pydantic import AliasChoices, BeforeValidator, ConfigDict, Field, TypeAdapter, ValidationError
+from typing import Any, NamedTuple
 
 from bears.errors import FormatError
 from bears.files.intake.files import numbered_lines
 from bears.files.intake.json_text import json_value, lines
-from bears.files.records import problems_of
 from bears.files.spreadsheet import read_named
+from bears.files.traces import trace_of
+from bears.trace import Trace
 
 IDS = ("question_id", "eval_id")
 NAMES = (*IDS, "question")
 TEXTS = ("predicted_answer", "answer")
 EVIDENCE = ("predicted_evidence", "evidence")
+NAMES_OF = {"question_id": NAMES, "answer": TEXTS, "evidence": EVIDENCE}
+TRACE = ("searches", "calls", "shown", "cut", "left_out", "cited_not_given", "given_up", "asked")
 FORMS = (
     "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
     "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
@@ -29,69 +28,34 @@ FORMS = (
 )
 
 
-def _id(value: Any) -> Any:
-    # The Korean task numbers its questions. In Python, true would be the number 1.
-    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
-
-
-def _error(value: Any) -> str:
-    return "" if value is None or value is False else str(value)
-
-
-def _document(value: Any) -> Any:
-    # A chunk counts for its document.
-    return value.get("doc_id") if isinstance(value, Mapping) else value
-
-
-Text = Annotated[str, MaxLen(100_000)]
-Evidence = Annotated[Text, BeforeValidator(_document)]
-
-
-@dataclass(frozen=True, slots=True)
-class GivenAnswer:
+class Given(NamedTuple):
     """The answer of a file to one question.
 
     Args:
         where: the file and the line or record.
-        question_id: as in the file; the text of the question if the file has no id.
-        answer: None if the system gave none.
-        evidence: ids of documents, or their texts; None if the system names none.
-        error: what went wrong, according to the system; usually empty.
-        fields: all fields in the file, unchecked.
+        by_text: whether the file names the question by its text.
+        trace: with that text for the question's id, and documents or their texts as evidence.
     """
 
-    __pydantic_config__: ClassVar[ConfigDict] = ConfigDict(loc_by_alias=False)
-
     where: str
-    question_id: Annotated[str, BeforeValidator(_id), Field(validation_alias=AliasChoices(*NAMES))]
-    answer: Annotated[Text | None, Field(validation_alias=AliasChoices(*TEXTS))]
-    evidence: Annotated[
-        Annotated[tuple[Evidence, ...], MaxLen(10_000)] | None,
-        Field(validation_alias=AliasChoices(*EVIDENCE)),
-    ] = None
-    error: Annotated[str, BeforeValidator(_error)] = ""
-    fields: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def by_text(self) -> bool:
-        """Return whether the file names the question by its text."""
-        return {*NAMES} & self.fields.keys() == {"question"}
+    by_text: bool
+    trace: Trace
 
 
-_GIVEN = TypeAdapter(GivenAnswer)
-
-
-def read_answers(path: Path) -> Iterator[GivenAnswer]:
+def read_answers(path: Path, whole: bool = False) -> Iterator[Given]:
     """Yield the answers of a file in any of `FORMS`, in its order; other fields are ignored.
 
     An answer may be null, and its ``error`` may say why.
+
+    Args:
+        whole: read everything that a trace has; other people's fields may have its names.
 
     Raises:
         FormatError: the file has no known form, or a line or record is malformed.
     """
     where = ""
     for where, row in _rows(path):
-        yield _given(row, f"{path}, {where}")
+        yield _given(row, f"{path}, {where}", whole)
     if not where:
         raise FormatError(f"{path}: no answers; expected {FORMS}")
 
@@ -138,10 +102,18 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
         yield f"line {number}", row
 
 
-def _given(row: Any, where: str) -> GivenAnswer:
+def _given(row: Any, where: str, whole: bool) -> Given:
     if not isinstance(row, Mapping):
         raise FormatError(f"{where}: expected an object, found {row!r:.40}")
-    try:
-        return _GIVEN.validate_python({**row, "where": where, "fields": row})
-    except ValidationError as error:
-        raise FormatError(f"{where}: {problems_of(error)}") from None
+    own = {name: row[name] for name in TRACE if whole and row.get(name) is not None}
+    for name, names in NAMES_OF.items():
+        if found := [each for each in names if each in row]:
+            own[name] = row[found[0]]
+        elif name != "evidence":
+            raise FormatError(f"{where}: {name}: Field required, such as {names[0]}")
+    # The Korean task numbers its questions. In Python, true would be the number 1.
+    if type(own["question_id"]) is int:
+        own["question_id"] = str(own["question_id"])
+    if row.get("error"):
+        own["error"] = str(row["error"])
+    return Given(where, not {*IDS} & row.keys(), trace_of(own, where))

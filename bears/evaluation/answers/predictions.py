@@ -1,14 +1,14 @@
 """Match a system's answers with the questions and documents of a benchmark."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bears.errors import FormatError
-from bears.evaluation.answers.evidence import SECTION, finder
-from bears.evaluation.answers.forms import GivenAnswer
-from bears.evaluation.answers.score import Prediction
+from bears.evaluation.answers.evidence import SECTION, Find, finder
+from bears.evaluation.answers.forms import Given
 from bears.evaluation.by_text import id_by_text
-from bears.types import Document, Question
+from bears.trace import Trace
+from bears.types import Chunk, Document, Question
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,16 +16,16 @@ class Answers:
     """The answers of a file.
 
     Args:
-        predictions: question_id to the answer, for questions of the benchmark.
-        given: question_id to everything in the file, also for unknown questions.
+        predictions: question_id to the trace, for questions of the benchmark that have an answer.
+        given: question_id to the trace, also of unknown questions.
     """
 
-    predictions: Mapping[str, Prediction]
-    given: Mapping[str, GivenAnswer]
+    predictions: Mapping[str, Trace]
+    given: Mapping[str, Trace]
 
 
 def answers_of(
-    given: Iterable[GivenAnswer],
+    given: Iterable[Given],
     questions: Sequence[Question],
     documents: Collection[Document],
     ignore_unknown: bool = False,
@@ -48,23 +48,31 @@ def answers_of(
     known = {question.question_id: question for question in questions}
     find_question = id_by_text(questions)
     find = finder(documents)
-    predictions: dict[str, Prediction] = {}
-    taken: dict[str, GivenAnswer] = {}
-    for answer in given:
-        name = answer.question_id
-        key = find_question(name, f"{answer.where}: ") if answer.by_text else name
+    predictions: dict[str, Trace] = {}
+    taken: dict[str, Trace] = {}
+    for where, by_text, trace in given:
+        name = trace.question_id
+        key = find_question(name, f"{where}: ") if by_text else name
         if key in taken:
-            raise FormatError(f"{answer.where}: {name!r:.80} is answered twice; remove one answer")
-        taken[key] = answer
+            raise FormatError(f"{where}: {name!r:.80} is answered twice; remove one answer")
+        taken[key] = replace(trace, question_id=key)
         question = known.get(key)
-        if question is not None and answer.answer is not None:
-            texts = [text for text in answer.evidence or () if SECTION not in text]
-            evidence = tuple(find(question.group, text) or text for text in texts)
-            given_evidence = None if answer.evidence is None else evidence
-            predictions[key] = Prediction(answer.answer, given_evidence)
-        elif question is None and not ignore_unknown:
+        if question is None and not ignore_unknown:
             raise FormatError(
-                f"{answer.where}: there is no question {key!r:.80}; --ignore-unknown skips such "
-                "questions"
+                f"{where}: there is no question {key!r:.80}; --ignore-unknown skips such questions"
+            )
+        if question is not None and trace.answer is not None:
+            predictions[key] = replace(
+                taken[key], evidence=_matched(trace.evidence, question.group, find)
             )
     return Answers(predictions, taken)
+
+
+def _matched(
+    evidence: tuple[Chunk, ...] | None, group: str, find: Find
+) -> tuple[Chunk, ...] | None:
+    """Return the chunks of documents; what is of no document stays as it is."""
+    if evidence is None:
+        return None
+    named = (chunk for chunk in evidence if SECTION not in chunk.doc_id)
+    return tuple(replace(each, doc_id=find(group, each.doc_id) or each.doc_id) for each in named)

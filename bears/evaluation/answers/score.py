@@ -14,20 +14,8 @@ from bears.evaluation.answers.unanswerable_detection import unanswerable_detecti
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.language.normalization import normalization_of, without_citations
 from bears.language.yes_no import LITERAL
+from bears.trace import Trace
 from bears.types import Answer, AnswerType, Question
-
-
-@dataclass(frozen=True, slots=True)
-class Prediction:
-    """A system's answer to one question.
-
-    Args:
-        answer: the text, in which "Unanswerable", "Yes" and "No" are literal.
-        evidence: ids of the documents that support it; None if the system names none.
-    """
-
-    answer: str
-    evidence: tuple[str, ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +41,7 @@ class AnswerScore:
 
 
 def score_answers(
-    questions: Iterable[Question], predictions: Mapping[str, Prediction], language: str
+    questions: Iterable[Question], predictions: Mapping[str, Trace], language: str
 ) -> dict[str, AnswerScore]:
     """Return question_id to the scores of its answer, for every question, answered or not.
 
@@ -62,7 +50,8 @@ def score_answers(
 
     Args:
         questions: with their annotators' answers, or with one gold answer.
-        predictions: question_id to a system's answer; citation markers are not scored.
+        predictions: question_id to a trace with an answer, in which "Unanswerable", "Yes" and "No"
+            are literal; citation markers are not scored.
         language: BCP 47 tag of the answers.
 
     Raises:
@@ -117,7 +106,7 @@ def summarize_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[
 
 def _score(
     references: Sequence[Answer],
-    prediction: Prediction | None,
+    prediction: Trace | None,
     language: str,
     with_evidence: bool,
 ) -> AnswerScore:
@@ -126,7 +115,7 @@ def _score(
     stated = [_evidence(reference) for reference in references]
     # Without evidence in the answers, or with unknown gold, there is nothing to compare.
     gold = [evidence for evidence in stated if evidence is not None] if with_evidence else []
-    if prediction is None:
+    if prediction is None or prediction.answer is None:
         return AnswerScore(
             answer_f1=0.0,
             exact_match=0.0,
@@ -135,7 +124,7 @@ def _score(
             unanswerable=0.0 if asks_nothing else None,
         )
     rules, text = normalization_of(language), without_citations(prediction.answer)
-    evidence = prediction.evidence or ()
+    evidence = [chunk.doc_id for chunk in prediction.evidence or ()]
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
     best = references[f1.index(max(f1))]
     return AnswerScore(

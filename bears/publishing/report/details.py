@@ -9,7 +9,7 @@ import numpy as np
 
 from bears.publishing.report.benchmark import ReportedBenchmark
 from bears.results.system import System
-from bears.types import Chunk, Question
+from bears.types import Chunk, ChunkRanking, Question
 
 BYTES = 1_500_000
 """The size of all questions together on the page."""
@@ -88,9 +88,14 @@ def details(
 
 def _chunks(question: Question, systems: Sequence[System], top: int) -> dict[Chunk, None]:
     """Return the chunks that an opened question shows, in order, each once."""
-    found = (system.passages.get(question.question_id, ())[:top] for system in systems)
+    found = (_ranking(system, question.question_id)[:top] for system in systems)
     shown = (hit.chunk for ranking in found for hit in ranking)
     return dict.fromkeys((*question.gold_parts, *shown))
+
+
+def _ranking(system: System, question_id: str) -> ChunkRanking:
+    trace = system.traces.get(question_id)
+    return trace.ranking if trace else ()
 
 
 def _document(benchmark: ReportedBenchmark, chunk: Chunk) -> dict[str, Any]:
@@ -128,7 +133,7 @@ def _entry(
                 [numbers[hit.chunk], _rounded(hit.score), question.answered_by(hit.chunk)]
                 for hit in ranking[:top]
             ]
-            for ranking in (system.passages.get(question_id, ()) for system in systems)
+            for ranking in (_ranking(system, question_id) for system in systems)
         ],
         "places": [[place.get(chunk.doc_id) for chunk in question.gold_parts] for place in places],
     }
@@ -147,12 +152,16 @@ def _entry(
 
 def _given(systems: Sequence[System], question_id: str) -> list[dict[str, Any]]:
     """Return each system's answer with its judgement."""
-    shown = ("answer", "verdict", "reason", "cause")
-    return [
-        {"system": number, **{name: row[name] for name in shown if row.get(name)}}
-        for number, system in enumerate(systems)
-        if (row := system.answers.get(question_id))
-    ]
+    given = []
+    for number, system in enumerate(systems):
+        if row := system.judged.get(question_id):
+            trace = system.traces.get(question_id)
+            found = {**row, "answer": trace.answer if trace else ""}
+            names = ("answer", "verdict", "reason", "cause")
+            given.append(
+                {"system": number, **{name: found[name] for name in names if found.get(name)}}
+            )
+    return given
 
 
 def _value(system: System, measure: str, position: int) -> float | None:

@@ -106,7 +106,7 @@ def report(
     opened, too_large = details(benchmark, systems, _columns(measure, names), telling, top)
     look = looks(order)
     judged = sum(question.judged for question in questions)
-    answers = [_answered(system) for system in systems if system.answers]
+    answers = [_answered(system) for system in systems if system.judged]
     advice = advise(comparison, systems, measure, prefer) if judged else {}
     grouped = _grouped(systems, look, questions, measure)
     return _rendered(
@@ -311,11 +311,11 @@ def group_row(system: System, chosen: Any, measure: str) -> Content | None:
 
 def _answered(system: System) -> Content:
     """Count the answers that passed, and where the others went wrong."""
-    rows = list(system.answers.values())
+    rows = list(system.judged.values())
     verdicts = Counter(row.get("verdict") for row in rows)
     scored = verdicts["pass"] + verdicts["fail"]
     ruled = [VALUES.get(row.get("verdict", ""), np.nan) for row in rows]
-    clusters = clusters_in(system.kinds.reindex(list(system.answers)))
+    clusters = clusters_in(system.kinds.reindex(list(system.judged)))
     low, high = share_interval(np.array(ruled), clusters) if scored else (None, None)
     rate = verdicts["pass"] / scored if scored else None
     causes = Counter(row["cause"] for row in rows if row.get("cause"))

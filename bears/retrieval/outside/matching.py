@@ -6,7 +6,7 @@ from functools import cache
 
 from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
-from bears.retrieval.outside.replies import Reply
+from bears.retrieval.outside.replies import Passage
 from bears.types import Chunk
 
 UNMATCHED = "unmatched-"
@@ -28,30 +28,30 @@ class PassageMatcher:
         for doc_id in documents:
             self._named[doc_id.rpartition("/")[2]].append(doc_id)
 
-    def chunks(self, passages: Iterable[Reply]) -> list[Chunk]:
+    def chunks(self, passages: Iterable[Passage]) -> list[Chunk]:
         """Return the chunk of each passage; one without a match keeps its rank, see `matched`."""
         return [
             self.match(passage) or Chunk(f"{UNMATCHED}{place}")
             for place, passage in enumerate(passages)
         ]
 
-    def match(self, reply: Reply) -> Chunk | None:
+    def match(self, passage: Passage) -> Chunk | None:
         """Return the chunk, or the whole document; None without a match.
 
         A text that several documents have, or that is in none, is never guessed. A passage whose
         document is known and whose text is not there is an empty range of it.
         """
-        doc_id = next(filter(None, map(self._path, (reply.id, reply.source))), "")
+        doc_id = next(filter(None, map(self._path, (passage.id, passage.source))), "")
         if not doc_id:
-            return self._anywhere(reply.text) if letters_of(reply.text) else None
-        if not reply.text or reply.text == reply.id:
+            return self._anywhere(passage.text) if letters_of(passage.text) else None
+        if not passage.text or passage.text == passage.id:
             return Chunk(doc_id)
         text = self._documents[doc_id]
-        if reply.start is not None:
-            end = reply.start + len(reply.text)
-            if letters_of(text[reply.start : end]) == letters_of(reply.text):
-                return _chunk(doc_id, Match(reply.start, end), text)
-        match = self._quoted(doc_id).find(reply.text)
+        if passage.start is not None:
+            end = passage.start + len(passage.text)
+            if letters_of(text[passage.start : end]) == letters_of(passage.text):
+                return _chunk(doc_id, Match(passage.start, end), text)
+        match = self._quoted(doc_id).find(passage.text)
         return _chunk(doc_id, match, text) if match else Chunk(doc_id, 0, 0)
 
     def _path(self, path: str) -> str:

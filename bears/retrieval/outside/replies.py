@@ -12,7 +12,7 @@ SOURCES = ("source", "file_path", "path", "url", "file_name", "filename")
 
 
 @dataclass(frozen=True, slots=True)
-class Reply:
+class Passage:
     """One passage that a system returned; what it does not say is empty.
 
     Args:
@@ -26,6 +26,23 @@ class Reply:
     source: str = ""
     text: str = ""
     start: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """What a system replied to one question.
+
+    Args:
+        passages: best first.
+        answer: None if it only searches.
+        asked: when, in UTC.
+        seconds: that it took.
+    """
+
+    passages: tuple[Passage, ...]
+    answer: str | None = None
+    asked: str = ""
+    seconds: float | None = None
 
 
 def asking(system: Any) -> Callable[[str], Any] | None:
@@ -49,21 +66,21 @@ def has_passages(found: Any) -> bool:
     return isinstance(found, list | tuple) and any(map(_is_passage, found))
 
 
-def answered(found: Any) -> tuple[str | None, list[Reply]]:
-    """Return the answer of a reply, None without one, and its passages, best first.
+def reply_of(found: Any) -> Reply:
+    """Return what a system replied.
 
     A system that answers returns ``{"answer": …, "passages": …}``. The answer may cite passages, as
-    ``[1]`` or ``[CITE:1]``.
+    ``[1]`` or ``[CITE:1]``. A list is the passages of a system that only searches.
 
     Raises:
         FormatError: the reply has another form.
     """
     if not _has_answer(found):
-        return None, replies(found)
+        return Reply(_passages(found))
     answer = found["answer"]
     if not isinstance(answer, str):
         raise FormatError(f"a system returned the answer {answer!r:.80}; expected a text")
-    return answer, replies(found.get("passages") or [])
+    return Reply(_passages(found.get("passages") or []), answer)
 
 
 def _has_answer(found: Any) -> bool:
@@ -83,7 +100,7 @@ def _is_passage(item: Any) -> bool:
     return any(hasattr(item, name) for name in ("page_content", "node", "get_content"))
 
 
-def replies(found: Any) -> list[Reply]:
+def _passages(found: Any) -> tuple[Passage, ...]:
     """Return the passages of a reply, best first.
 
     Args:
@@ -95,28 +112,30 @@ def replies(found: Any) -> list[Reply]:
     """
     if _is_table(found):
         rows = found.to_dict("records")
-        return [Reply(str(row.get("docno", "")), text=str(row.get("text", ""))) for row in rows]
+        return tuple(
+            Passage(str(row.get("docno", "")), text=str(row.get("text", ""))) for row in rows
+        )
     if isinstance(found, str | Mapping) or not isinstance(found, Iterable):
         raise _unknown(found)
-    return [_reply(item) for item in found]
+    return tuple(map(_passage, found))
 
 
-def _reply(item: Any) -> Reply:
+def _passage(item: Any) -> Passage:
     match item:
         case str():
-            return Reply(id=item, text=item)
+            return Passage(id=item, text=item)
         case (str(source), str(text)):
-            return Reply(source=source, text=text)
+            return Passage(source=source, text=text)
         case (str(name), Real()):
-            return Reply(id=name)
+            return Passage(id=name)
         case Mapping() if any(isinstance(item.get(key), str) for key in ("id", "source", "text")):
             start = item.get("start")
             name, source, text = (str(item.get(key) or "") for key in ("id", "source", "text"))
-            return Reply(name, source, text, start if isinstance(start, int) else None)
+            return Passage(name, source, text, start if isinstance(start, int) else None)
     return _of_node(item)
 
 
-def _of_node(item: Any) -> Reply:
+def _of_node(item: Any) -> Passage:
     """Return a document of LangChain, or a node of LlamaIndex with or without its score."""
     node = getattr(item, "node", item)
     metadata = getattr(node, "metadata", None)
@@ -129,7 +148,7 @@ def _of_node(item: Any) -> Reply:
     start = metadata.get("start_index") if start is None else start
     name = getattr(node, "id", None) or getattr(node, "node_id", None) or ""
     source = next((str(metadata[key]) for key in SOURCES if metadata.get(key)), "")
-    return Reply(str(name), source, text, start if isinstance(start, int) else None)
+    return Passage(str(name), source, text, start if isinstance(start, int) else None)
 
 
 def _unknown(found: Any) -> FormatError:

@@ -29,7 +29,7 @@ from bears.files.visible import one_line
 from bears.layout import LOCAL
 from bears.llm.endpoint import value_of
 from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import Reply, answered
+from bears.retrieval.outside.replies import Passage, Reply, reply_of
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
@@ -43,7 +43,7 @@ class OutsideSettings:
 
     Args:
         call: ``module:function`` of the project, called with a question and ``k``; returns what
-            `bears.retrieval.outside.replies.replies` reads.
+            `bears.retrieval.outside.replies.reply_of` reads.
         url: gets POST with ``{"query": …, "k": …}`` and returns a list of mappings with ``id``,
             ``source``, ``text``, ``start``; or ``{"answer": …, "passages": [such a list]}``.
         url_env: the environment variable, or the word in .env, with an address that holds a key.
@@ -134,34 +134,32 @@ class OutsideSystem:
         if {"served": settings.part} in rows and not settings.keep:
             path.unlink()
             rows = []
-        self._known: dict[str, Mapping[str, Any]] = {r["question"]: r for r in rows if len(r) > 1}
+        self._known = {row["question"]: _kept(row) for row in rows if len(row) > 1}
         self.failed: dict[str, str] = {}
         """Questions on which the system failed, with the reason."""
         self._asked: set[str] = set()
 
-    def reply(self, question: str) -> Mapping[str, Any] | None:
-        """Return the reply to a question, asked for only once; None if the system fails.
-
-        It has ``replies``, ``answer`` (None without one), ``asked`` (a time) and ``seconds``.
-        """
+    def reply(self, question: str) -> Reply | None:
+        """Return the reply to a question, asked for only once; None if the system fails."""
         self._asked.add(question)
         if question in self.failed or question in self._known:
             return self._known.get(question)
         started = perf_counter()
         try:
-            answer, found = answered(self._ask(question))
+            found = reply_of(self._ask(question))
         except Exception as error:  # Whatever other people's code raises.
             self.failed[question] = one_line(first_line(error), 200)
             complain(f"the system fails on {one_line(question)!r:.80}: {self.failed[question]}")
             return None
-        self._known[question] = {
+        row = {
             "question": question,
             "asked": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(perf_counter() - started, 6),
-            "replies": [asdict(each) for each in found[: self._settings.k]],
-            "answer": answer,
+            "replies": [asdict(each) for each in found.passages[: self._settings.k]],
+            "answer": found.answer,
         }
-        self._append(self._known[question])
+        self._append(row)
+        self._known[question] = _kept(row)
         return self._known[question]
 
     def finish(self) -> dict[str, Any]:
@@ -178,7 +176,7 @@ class OutsideSystem:
                 f"or let some fail: {self._settings.part}.failing=0.1"
             )
         self._append({"served": self._settings.part})
-        times = sorted(self._known[each]["asked"] for each in self._asked - self.failed.keys())
+        times = sorted(self._known[each].asked for each in self._asked - self.failed.keys())
         return {"asked": [times[0], times[-1]] if times else [], "failed": [*self.failed]}
 
     def _append(self, row: Mapping[str, Any]) -> None:
@@ -217,18 +215,25 @@ class OutsideSearcher:
 
     def _ranking(self, question: str, stopwatch: Stopwatch) -> Ranking:
         started = perf_counter()
-        if (row := self._system.reply(question)) is None:
+        if (reply := self._system.reply(question)) is None:
             return ()
         # Its time is that of the request, whenever it was sent.
-        spent = max(row["seconds"] - (perf_counter() - started), 0.0)
-        for stage, seconds in (("ask", row["seconds"]), ("total", spent)):
+        asking = reply.seconds or 0.0
+        spent = max(asking - (perf_counter() - started), 0.0)
+        for stage, seconds in (("ask", asking), ("total", spent)):
             stopwatch.seconds[stage] = stopwatch.seconds.get(stage, 0.0) + seconds
-        chunks = self._matcher.chunks(Reply(**each) for each in row["replies"])
+        chunks = self._matcher.chunks(reply.passages)
         self._unmatched[question] = sum(not matched(chunk) for chunk in chunks)
         # Names of chunks and ids of documents could be alike.
         names = {chunk: chunk.name if chunk.end is None else f"\0{chunk.name}" for chunk in chunks}
         self.places |= {name: chunk for chunk, name in names.items()}
         return in_order(names[chunk] for chunk in chunks)
+
+
+def _kept(row: Mapping[str, Any]) -> Reply:
+    """Return the reply in a line of the journal."""
+    passages = tuple(Passage(**each) for each in row["replies"])
+    return Reply(passages, row["answer"], row["asked"], row["seconds"])
 
 
 def _text(document: Document) -> dict[str, Any]:

@@ -1,0 +1,91 @@
+"""What one system did for one question. Every reader and writer of systems uses this record."""
+
+from dataclasses import dataclass
+from typing import Annotated
+
+from pydantic import Field
+
+from bears.types import ChunkHit, ChunkRanking, FiledChunk, chunks_in_order
+
+Text = Annotated[str, Field(max_length=100_000)]
+Chunks = Annotated[tuple[FiledChunk, ...], Field(max_length=10_000)]
+
+
+@dataclass(frozen=True, slots=True)
+class Search:
+    """One search.
+
+    Args:
+        query: what was searched.
+        passages: unique, best first.
+        seconds: None if it was not measured.
+    """
+
+    query: str
+    passages: tuple[ChunkHit, ...]
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ModelCall:
+    """One request to a model; what is not known is None.
+
+    Args:
+        input_tokens, output_tokens: as the model's server counts them.
+        usd: what it cost.
+    """
+
+    model: str
+    input_tokens: int | None = None
+    output_tokens: int | None = None
+    usd: float | None = None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trace:
+    """What one system did for one question.
+
+    A retriever's trace has one search and no answer.
+
+    Args:
+        searches: in their order; None: it is not known what was searched.
+        calls: of models.
+        answer: without markers of citations; None: the system gave none.
+        evidence: the chunks that the answer cites; None: the system cites none.
+        shown: the chunks that the model read, in their order; None: not known.
+        cut: those of them that were shortened.
+        left_out: chunks that were found, and for which there was no room.
+        cited_not_given: how many other citations there are, of nothing that was shown.
+        given_up: why the model refused the question.
+        error: what failed.
+        asked: when, in UTC.
+    """
+
+    question_id: str
+    searches: tuple[Search, ...] | None = None
+    calls: tuple[ModelCall, ...] = ()
+    answer: Text | None = None
+    evidence: Chunks | None = None
+    shown: Chunks | None = None
+    cut: Chunks = ()
+    left_out: Chunks = ()
+    cited_not_given: int = 0
+    given_up: str = ""
+    error: str = ""
+    asked: str = ""
+
+    @property
+    def ranking(self) -> ChunkRanking:
+        """Return the passages in the order in which they were first seen."""
+        searches = self.searches or ()
+        if len(searches) == 1:
+            return searches[0].passages
+        return chunks_in_order(hit.chunk for search in searches for hit in search.passages)
+
+    @property
+    def retrieved(self) -> frozenset[str] | None:
+        """Return the documents that were found; None if nothing was searched that is known."""
+        if not self.searches:
+            return None
+        return frozenset(hit.doc_id for search in self.searches for hit in search.passages)
