@@ -54,13 +54,33 @@ def write_values(
     questions: Sequence[Question],
     clusters: Clusters | None = None,
 ) -> None:
-    """Write a row for each question with its value of each measure, empty if undefined.
+    """Write the table of the values by question, empty if undefined.
+
+    Args:
+        evaluations: a prefix of the names of the measures, to the values.
+        questions, clusters: as in `write_scores`.
+    """
+    values = {
+        f"{prefix}{name}": (None if math.isnan(value) else value for value in column.tolist())
+        for prefix, evaluation in evaluations.items()
+        for name, column in evaluation.values.items()
+    }
+    write_scores(path, questions, clusters, values)
+
+
+def write_scores(
+    path: Path,
+    questions: Sequence[Question],
+    clusters: Clusters | None,
+    scores: Mapping[str, Iterable[Any]],
+) -> None:
+    """Write a row for each question, with what groups it and its scores.
 
     Args:
         path: a CSV file.
-        evaluations: a prefix of the names of the measures, to the values.
-        questions: in the order of the values.
+        questions: in the order of the scores.
         clusters: of the questions; a column if any two belong together.
+        scores: the name of each further column to its cells; None is an empty cell.
     """
     columns: dict[str, Iterable[Any]] = {
         "question_id": [question.question_id for question in questions],
@@ -70,10 +90,7 @@ def write_values(
     }
     if clusters is not None and described(clusters):
         columns["cluster"] = clusters.tolist()
-    for prefix, evaluation in evaluations.items():
-        for name, values in evaluation.values.items():
-            cells = (None if math.isnan(value) else value for value in values.tolist())
-            columns[f"{prefix}{name}"] = cells
+    columns |= scores
     write_csv(path, list(columns), zip(*columns.values(), strict=True))
 
 

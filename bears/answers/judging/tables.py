@@ -4,14 +4,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 from tabulate import tabulate
 from typing_extensions import TypedDict
 
 from bears.answers.judging.causes import CAUSES
 from bears.answers.judging.judged import JudgedQuestion
+from bears.evaluation.results import write_scores
 from bears.evaluation.table import groups_in
 from bears.files.benchmark_state import heading
-from bears.files.spreadsheet import write_csv
 
 Group = dict[str, float | list[float] | dict[str, int] | None]
 
@@ -25,36 +26,27 @@ class AnswerResults(TypedDict):
     by_answer_type: dict[str, dict[str, float | None]]
 
 
-HEADER = (
-    *(
-        "question_id",
-        "source_dataset",
-        "question_type",
-        "cluster",
-        "question",
-        "gold_answers",
-        "answer",
-    ),
-    *("verdict", "reason", "answer_f1", "exact_match", "evidence_f1", "cause"),
-    *("n_gold", "gold_shown", "gold_cut", "gold_not_retrieved", "cited_not_given", "flags"),
-)
-
-
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
-    """Write a row for each question; a cell is empty if its value is undefined."""
-    write_csv(path, HEADER, (_cells(row) for row in rows))
-
-
-def _cells(row: JudgedQuestion) -> list[Any]:
-    question, ruling, places = row.question, row.ruling, row.places
-    return [
-        *(question.question_id, question.source_dataset, question.question_type, row.cluster),
-        *(question.question, " / ".join(row.case.golds), row.case.answer),
-        *((ruling.verdict, ruling.reason) if ruling else (None, None)),
-        *(row.score.answer_f1, row.score.exact_match, row.score.evidence_f1, row.cause),
-        *(len(places), places.count("reader") + places.count("cut"), places.count("cut")),
-        *(places.count("not_retrieved"), row.trace.cited_not_given, ";".join(row.flags)),
-    ]
+    """Write the table of the judged answers; a cell is empty if its value is undefined."""
+    places = [row.places for row in rows]
+    columns: dict[str, Sequence[Any]] = {
+        "question": [row.question.question for row in rows],
+        "gold_answers": [" / ".join(row.case.golds) for row in rows],
+        "answer": [row.case.answer for row in rows],
+        "verdict": [row.ruling.verdict if row.ruling else None for row in rows],
+        "reason": [row.ruling.reason if row.ruling else None for row in rows],
+        "answer_f1": [row.score.answer_f1 for row in rows],
+        "exact_match": [row.score.exact_match for row in rows],
+        "evidence_f1": [row.score.evidence_f1 for row in rows],
+        "cause": [row.cause for row in rows],
+        "gold_shown": [found.count("reader") + found.count("cut") for found in places],
+        "gold_cut": [found.count("cut") for found in places],
+        "gold_not_retrieved": [found.count("not_retrieved") for found in places],
+        "cited_not_given": [row.trace.cited_not_given for row in rows],
+        "flags": [";".join(row.flags) for row in rows],
+    }
+    clusters = np.array([row.cluster for row in rows])
+    write_scores(path, [row.question for row in rows], clusters, columns)
 
 
 def table(results: Mapping[str, Any]) -> str:
