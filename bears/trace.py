@@ -59,7 +59,9 @@ class Trace:
         cited_not_given: how many other citations there are, of nothing that was shown.
         given_up: why the model refused the question.
         error: what failed.
+        confidence: that the answer is right, from 0 to 1, as the system says.
         asked: when, in UTC.
+        seconds: that all of it took.
     """
 
     question_id: str
@@ -73,7 +75,9 @@ class Trace:
     cited_not_given: int = 0
     given_up: str = ""
     error: str = ""
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     asked: str = ""
+    seconds: float | None = None
 
     @property
     def ranking(self) -> ChunkRanking:

@@ -11,8 +11,8 @@ from bears.files.shown import complain
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
-from bears.trace import Search, Trace
-from bears.types import Question, chunks_in_order
+from bears.trace import Trace
+from bears.types import Question
 
 NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 """The citations of most systems: ``[1]``, ``[2, 3]``."""
@@ -62,12 +62,15 @@ class OutsideGenerator(OutsideSettings):
             silent = says_unanswerable(found.text, unanswerable)
             yield Trace(
                 question_id=question.question_id,
-                searches=(Search(asked, chunks_in_order(chunks), reply.seconds),),
+                searches=matcher.searches(reply),
+                calls=reply.calls,
                 answer=LITERAL if silent else found.text,
                 evidence=evidence,
                 shown=shown,
                 cited_not_given=found.unknown + len(found.positions) - len(evidence),
+                confidence=reply.confidence,
                 asked=reply.asked,
+                seconds=reply.seconds,
             )
         system.finish()
         if unmatched:

@@ -9,6 +9,7 @@ from xml.etree import ElementTree
 
 from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.comparison.gate import CANNOT_TELL, WORSE, judged
+from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.table import (
     Form,
@@ -144,7 +145,7 @@ def _said(row: Mapping[str, Any], allow: float | None) -> str:
     if row["verdict"] == CANNOT_TELL:
         shown = row["smallest_difference"]
         could = "none" if shown is None else f"one of {number(shown)} or more"
-        lost = number(-row["difference"])
+        lost = number(-seen_as_gain(row)["difference"])
         return f"{text}: it lost {lost}, and {row['n']} questions can only show {could}"
     if row["verdict"] == UNDECIDED and allow is None:
         return f"{text}: {least_note([row])}"

@@ -17,7 +17,6 @@ from bears.types import (
     ChunkHit,
     ChunkRanking,
     Question,
-    chunks_in_order,
     in_chunk_order,
 )
 
@@ -89,7 +88,8 @@ def _matched(
     matcher, traces, unmatched, passages = PassageMatcher(documents), {}, Unmatched(), 0
     for question in questions:
         key = question.question_id
-        found_here = reply_of(found[key]).passages
+        reply = reply_of(found[key], question.question)
+        found_here = reply.passages
         chunks = matcher.chunks(found_here)
         passages += len(chunks)
         unmatched += [
@@ -97,7 +97,13 @@ def _matched(
             for chunk, each in zip(chunks, found_here, strict=True)
             if not matched(chunk)
         ]
-        traces[key] = _searched(question, chunks_in_order(chunks))
+        traces[key] = Trace(
+            question_id=key,
+            searches=matcher.searches(reply),
+            calls=reply.calls,
+            answer=reply.answer,
+            confidence=reply.confidence,
+        )
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "

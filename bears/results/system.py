@@ -70,6 +70,7 @@ class System(Measured):
         chunks: the run of the chunks from which ``run`` ranks documents.
         ranked: the rankings of a submission that is not a run file.
         files: a generator's answers, and the judgements of them by question.
+        traced: a file of traces; of a question's repeats, `traces` has the first.
         costing: finds the costs, which not every command needs.
     """
 
@@ -78,6 +79,7 @@ class System(Measured):
     chunks: Path | None = None
     ranked: Run = field(default_factory=dict)
     files: tuple[Path, Path] | None = None
+    traced: Path | None = None
     costing: Callable[[], Costs] = Costs
     doubts: Doubts = field(default_factory=Doubts)
 
@@ -111,7 +113,9 @@ class System(Measured):
             key: Trace(question_id=key, searches=(Search("", ranking),))
             for key, ranking in found.items()
         }
-        for each in read_traces(self.files[0]) if self.files else ():
+        written = self.files[0] if self.files else self.traced
+        # Of repeats the first stays.
+        for each in reversed(list(read_traces(written))) if written else ():
             key, by_run = each.question_id, traces.get(each.question_id)
             searches = each.searches or (by_run.searches if by_run else None)
             traces[key] = replace(each, searches=searches)

@@ -9,6 +9,7 @@ import numpy as np
 from bears.errors import FormatError
 from bears.evaluation.clusters import described
 from bears.evaluation.comparison.paired import ALPHA
+from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.power import questions_for, smallest_loss
 from bears.evaluation.comparison.result import (
     UNDECIDED,
@@ -20,6 +21,7 @@ from bears.evaluation.comparison.result import (
     unlike,
 )
 from bears.evaluation.comparison.values import Measured, clusters_in, kinds_of, shared_measures
+from bears.evaluation.trace_measures import sign_of
 
 WORSE, CANNOT_TELL = "worse", "cannot tell"
 NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
@@ -57,7 +59,8 @@ def judged(
     for row in rows:
         if row["n"] < 2:
             raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
-        differences = values[row["measure"]] @ [1, -1] / row["scale"]
+        gain = seen_as_gain(row)
+        differences = values[row["measure"]] @ [1, -1] / row["scale"] * sign_of(row["measure"])
         known = ~np.isnan(differences)
         of = None if clusters is None else clusters[known]
         shown = smallest_loss(differences[known], of, ALPHA / len(measures)) * row["scale"]
@@ -66,9 +69,9 @@ def judged(
         if same:
             row["verdict"] = UNCHANGED
         elif allow is None:
-            row["verdict"] = _verdict(row, shown)
+            row["verdict"] = _verdict(gain, shown)
         else:
-            row |= _allowed(row, allow)
+            row |= _allowed(gain, allow)
     change = moved(systems, measures[0])
     return {
         "questions": len(systems[0].values),

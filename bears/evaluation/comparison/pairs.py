@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ from bears.evaluation.comparison.paired import (
     score_interval,
 )
 from bears.evaluation.means import scale_of, weighted_means, yes_or_no
+from bears.evaluation.trace_measures import sign_of
 
 SCALED = ("mean_a", "mean_b", "difference", "low", "high", "spread")
 ROUNDING = 1e-12
@@ -55,6 +57,9 @@ def pairs_of(
     a, b = (
         np.hstack([v[:, [p[i] for p in pairs]] for v in values.values()]) / scales for i in (0, 1)
     )
+    # The statistics take more for better.
+    signs = np.repeat([sign_of(measure) for measure in values], len(pairs))
+    a, b = a * signs, b * signs
     defined = ~(np.isnan(a) | np.isnan(b))
     frame = pd.DataFrame(
         [(measure, names[i], names[j]) for measure in values for i, j in pairs],
@@ -81,7 +86,19 @@ def pairs_of(
             found["least_p"] = np.full(len(same), (1 if one_sided else 2) * 0.5**units)
             for name, column in found.items():
                 frame.loc[same, name] = column * scales[same] if name in SCALED else column
+    for name in ("mean_a", "mean_b", "difference"):
+        frame[name] *= signs
+    ends = frame[["low", "high"]].to_numpy()
+    frame[["low", "high"]] = np.where(signs[:, None] < 0, -ends[:, ::-1], ends)
     return frame
+
+
+def seen_as_gain(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a pair with its difference and interval as what the first system gains."""
+    if sign_of(row["measure"]) > 0:
+        return {**row}
+    ends = {"difference": row["difference"], "low": row["high"], "high": row["low"]}
+    return {**row, **{name: None if end is None else -end for name, end in ends.items()}}
 
 
 def level_of(one_sided: bool) -> float:

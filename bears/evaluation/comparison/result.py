@@ -10,7 +10,7 @@ import pandas as pd
 from bears.evaluation.clusters import Clusters, Floats, described
 from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
-from bears.evaluation.comparison.pairs import pairs_of
+from bears.evaluation.comparison.pairs import pairs_of, seen_as_gain
 from bears.evaluation.comparison.power import questions_for, smallest_difference
 from bears.evaluation.comparison.values import (
     SOURCE,
@@ -22,6 +22,7 @@ from bears.evaluation.comparison.values import (
     shared_measures,
 )
 from bears.evaluation.means import mean_interval, scale_of, yes_or_no
+from bears.evaluation.trace_measures import sign_of
 from bears.files.benchmark_state import generated_note
 from bears.files.records import read_questions
 
@@ -99,7 +100,8 @@ def moved(systems: Sequence[Measured], measure: str) -> Result:
     queries = next((system.queries for system in systems if system.queries), None)
     texts = {q.question_id: q.question for q in read_questions(queries)} if queries else {}
     a, b = (system.values[measure].map(plain) for system in systems)
-    lead = pd.Series(np.subtract(a.to_numpy(float), b.to_numpy(float)).round(12), a.index)
+    leads = np.subtract(a.to_numpy(float), b.to_numpy(float)).round(12)
+    lead = pd.Series(leads * sign_of(measure), a.index)
 
     def rows(gain: "pd.Series[float]") -> list[Result]:
         largest = gain[gain > 0].sort_values(ascending=False, kind="stable").index
@@ -153,7 +155,7 @@ def _verdict(row: Mapping[Any, Any], margin: float | None, p_equal: float) -> st
     if margin is not None and p_equal <= ALPHA:
         return f"equal to within {margin:g}"
     if row["p_holm"] <= ALPHA and row["difference"] != 0:
-        return f"{row['a'] if row['difference'] > 0 else row['b']} better"
+        return f"{row['a'] if seen_as_gain(row)['difference'] > 0 else row['b']} better"
     return SAME
 
 
@@ -193,7 +195,8 @@ def _systems(
         scale, share = scale_of(columns), yes_or_no(columns)
         means = dict(zip((s.name for s in systems), np.nanmean(columns, axis=0), strict=True))
         sure = frame[(frame["measure"] == measure) & (frame["p_holm"] <= ALPHA)]
-        places = placed(means, set(map(frozenset, zip(sure["a"], sure["b"], strict=True))))
+        gains = {name: mean * sign_of(measure) for name, mean in means.items()}
+        places = placed(gains, set(map(frozenset, zip(sure["a"], sure["b"], strict=True))))
         for system, column in zip(described, columns.T, strict=True):
             low, high = mean_interval(column, scale, share, clusters)
             group, rank = places[system["name"]]

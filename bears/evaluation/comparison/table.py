@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from bears.evaluation.clusters import note
 from bears.evaluation.comparison.result import UNDECIDED
+from bears.evaluation.trace_measures import sign_of
 from bears.files.benchmark_state import heading
 from bears.files.shown import markdown, markdown_table
 from bears.files.spreadsheet import csv_text
@@ -90,7 +91,8 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
     main = result["main"]
     rows = []
     means = {system["name"]: system["measures"][main]["mean"] for system in result["systems"]}
-    for system in sorted(result["systems"], key=lambda each: (-means[each["name"]], each["name"])):
+    order = {name: -mean * sign_of(main) for name, mean in means.items()}
+    for system in sorted(result["systems"], key=lambda each: (order[each["name"]], each["name"])):
         own = system["measures"][main]
         rows.append(
             {

@@ -4,7 +4,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
+from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.timing import BUSY
+from bears.evaluation.trace_measures import sign_of
 from bears.publishing.report.comparison import better_of
 from bears.publishing.report.words import dollars, signed, unit
 from bears.results.costs import Costs
@@ -39,7 +41,7 @@ def advise(
         Empty if no system has the measure; ``take`` alone if only one has.
     """
     means = {
-        system["name"]: found["mean"]
+        system["name"]: found["mean"] * sign_of(measure)
         for system in comparison["systems"]
         if (found := system["measures"].get(measure)) and found["mean"] is not None
     }
@@ -87,7 +89,8 @@ def _tie(ranked: Sequence[str], pairs: Pairs) -> list[str]:
 def seen_from(name: str, pair: Mapping[str, Any]) -> dict[str, Any]:
     """Return a pair's ``difference``, ``low``, ``high`` and ``n``, seen from system ``name``."""
     sign, ends = (1, ("low", "high")) if pair["a"] == name else (-1, ("high", "low"))
-    values = [pair[key] for key in ("difference", *ends)]
+    gain = seen_as_gain(pair)
+    values = [gain[key] for key in ("difference", *ends)]
     seen = [None if value is None else sign * value for value in values]
     return dict(zip(("difference", "low", "high"), seen, strict=True), n=pair["n"])
 

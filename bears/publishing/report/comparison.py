@@ -7,6 +7,7 @@ from typing import Any
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.means import mean_interval
+from bears.evaluation.trace_measures import sign_of
 from bears.results.system import System
 
 Comparison = dict[str, Any]
@@ -27,7 +28,8 @@ def compared(systems: Sequence[System], measure: str) -> Comparison:
 
     def place(system: Mapping[str, Any]) -> tuple[Any, ...]:
         found = system["measures"].get(measure, {})
-        return not found.get("group"), -(found.get("mean") or 0.0), system["name"]
+        mean = (found.get("mean") or 0.0) * sign_of(measure)
+        return not found.get("group"), -mean, system["name"]
 
     return comparison | {"systems": sorted([*comparison["systems"], *untested], key=place)}
 

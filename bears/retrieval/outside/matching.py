@@ -3,11 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from functools import cache
+from itertools import islice
 
 from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
-from bears.retrieval.outside.replies import Passage
-from bears.types import Chunk
+from bears.retrieval.outside.replies import Passage, Reply
+from bears.trace import Search
+from bears.types import Chunk, chunks_in_order
 
 UNMATCHED = "unmatched-"
 """How the document of a passage without one is called; its rank follows."""
@@ -30,10 +32,21 @@ class PassageMatcher:
 
     def chunks(self, passages: Iterable[Passage]) -> list[Chunk]:
         """Return the chunk of each passage; one without a match keeps its rank, see `matched`."""
+        places: dict[Passage, int] = {}
         return [
-            self.match(passage) or Chunk(f"{UNMATCHED}{place}")
+            self.match(passage) or Chunk(f"{UNMATCHED}{places.setdefault(passage, place)}")
             for place, passage in enumerate(passages)
         ]
+
+    def searches(self, reply: Reply) -> tuple[Search, ...] | None:
+        """Return the searches of a reply; None if it does not say what one of them found."""
+        if any(step.passages is None for step in reply.steps):
+            return None
+        chunks, found = iter(self.chunks(reply.passages)), []
+        for step in reply.steps:
+            own = chunks_in_order(islice(chunks, len(step.passages or ())))
+            found.append(Search(step.query, own, step.seconds))
+        return tuple(found)
 
     def match(self, passage: Passage) -> Chunk | None:
         """Return the chunk, or the whole document; None without a match.

@@ -3,9 +3,15 @@
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from numbers import Real
-from typing import Any
+from typing import Annotated, Any, TypeVar, cast
+
+from pydantic import Field, ValidationError
 
 from bears.errors import FormatError
+from bears.files.records import adapter_of, problems_of
+from bears.trace import ModelCall
+
+T = TypeVar("T")
 
 SOURCES = ("source", "file_path", "path", "url", "file_name", "filename")
 """Names of metadata that say which file a passage is from, the surest first."""
@@ -29,20 +35,46 @@ class Passage:
 
 
 @dataclass(frozen=True, slots=True)
+class Step:
+    """One search of a system, before its passages are matched with documents.
+
+    Args:
+        query: empty if it is not known.
+        passages: best first; None if the system does not say what it found.
+        seconds: None if they are not known.
+    """
+
+    query: str
+    passages: tuple[Passage, ...] | None
+    seconds: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Reply:
     """What a system replied to one question.
 
     Args:
-        passages: best first.
+        steps: its searches, in order.
+        calls: of models.
         answer: None if it only searches.
+        cited: the names of the passages that the answer cites; None: its markers say it.
+        confidence: that the answer is right, from 0 to 1; None if the system states none.
         asked: when, in UTC.
-        seconds: that it took.
+        seconds: that all of it took.
     """
 
-    passages: tuple[Passage, ...]
+    steps: tuple[Step, ...]
+    calls: tuple[ModelCall, ...] = ()
     answer: str | None = None
+    cited: tuple[str, ...] | None = None
+    confidence: Annotated[float, Field(ge=0, le=1)] | None = None
     asked: str = ""
     seconds: float | None = None
+
+    @property
+    def passages(self) -> tuple[Passage, ...]:
+        """Return the passages of all searches, in order."""
+        return tuple(passage for step in self.steps for passage in step.passages or ())
 
 
 def asking(system: Any) -> Callable[[str], Any] | None:
@@ -66,25 +98,46 @@ def has_passages(found: Any) -> bool:
     return isinstance(found, list | tuple) and any(map(_is_passage, found))
 
 
-def reply_of(found: Any) -> Reply:
-    """Return what a system replied.
+def reply_of(found: Any, question: str) -> Reply:
+    """Return what a system replied to a question.
 
     A system that answers returns ``{"answer": …, "passages": …}``. The answer may cite passages, as
-    ``[1]`` or ``[CITE:1]``. A list is the passages of a system that only searches.
+    ``[1]`` or ``[CITE:1]``. One that searches several times returns ``steps`` in place of
+    ``passages``: a search has ``query`` and ``passages``, a call of a model ``model``, and where
+    they are known ``input_tokens``, ``output_tokens`` and ``usd``; each may have ``seconds``. A
+    list is the passages of a system that only searches.
 
     Raises:
         FormatError: the reply has another form.
     """
     if not _has_answer(found):
-        return Reply(_passages(found))
-    answer = found["answer"]
-    if not isinstance(answer, str):
+        return Reply((Step(question, _passages(found)),))
+    answer, steps = found.get("answer"), found.get("steps")
+    if not isinstance(answer, str | None):
         raise FormatError(f"a system returned the answer {answer!r:.80}; expected a text")
-    return Reply(_passages(found.get("passages") or []), answer)
+    if steps is None:
+        return Reply((Step(question, _passages(found.get("passages") or [])),), answer=answer)
+    if not isinstance(steps, list | tuple) or not all(isinstance(e, Mapping) for e in steps):
+        raise FormatError(f"a system returned the steps {steps!r:.80}; expected a list of mappings")
+    calls = [_checked(ModelCall, step) for step in steps if "model" in step]
+    searches = [
+        _checked(Step, {"query": "", **step, "passages": _passages(step["passages"])})
+        for step in steps
+        if "passages" in step
+    ]
+    whole = {"steps": searches, "calls": calls, "answer": answer}
+    return _checked(Reply, {**whole, "confidence": found.get("confidence")})
+
+
+def _checked(kind: type[T], step: Mapping[str, Any]) -> T:
+    try:
+        return cast("T", adapter_of(kind).validate_python(dict(step)))
+    except ValidationError as error:
+        raise FormatError(f"a system returned {problems_of(error)}") from None
 
 
 def _has_answer(found: Any) -> bool:
-    return isinstance(found, Mapping) and "answer" in found
+    return isinstance(found, Mapping) and not found.keys().isdisjoint(("answer", "steps"))
 
 
 def _is_table(found: Any) -> bool:

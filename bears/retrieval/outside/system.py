@@ -4,7 +4,7 @@ import asyncio
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from time import monotonic, perf_counter, sleep
@@ -14,7 +14,7 @@ import httpx2
 from pydantic import Field
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
-from bears.config import checkout
+from bears.config import checkout, parse
 from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
@@ -29,7 +29,7 @@ from bears.files.visible import one_line
 from bears.layout import LOCAL
 from bears.llm.endpoint import value_of
 from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import Passage, Reply, reply_of
+from bears.retrieval.outside.replies import Reply, Step, reply_of
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
@@ -146,7 +146,7 @@ class OutsideSystem:
             return self._known.get(question)
         started = perf_counter()
         try:
-            found = reply_of(self._ask(question))
+            found = reply_of(self._ask(question), question)
         except Exception as error:  # Whatever other people's code raises.
             self.failed[question] = one_line(first_line(error), 200)
             complain(f"the system fails on {one_line(question)!r:.80}: {self.failed[question]}")
@@ -155,8 +155,10 @@ class OutsideSystem:
             "question": question,
             "asked": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(perf_counter() - started, 6),
-            "replies": [asdict(each) for each in found.passages[: self._settings.k]],
+            "steps": [self._cut(step) for step in found.steps],
+            "calls": [asdict(call) for call in found.calls],
             "answer": found.answer,
+            "confidence": found.confidence,
         }
         self._append(row)
         self._known[question] = _kept(row)
@@ -178,6 +180,10 @@ class OutsideSystem:
         self._append({"served": self._settings.part})
         times = sorted(self._known[each].asked for each in self._asked - self.failed.keys())
         return {"asked": [times[0], times[-1]] if times else [], "failed": [*self.failed]}
+
+    def _cut(self, step: Step) -> dict[str, Any]:
+        passages = (step.passages or ())[: self._settings.k]
+        return asdict(replace(step, passages=passages))
 
     def _append(self, row: Mapping[str, Any]) -> None:
         with self._journal.writer() as append:
@@ -232,8 +238,10 @@ class OutsideSearcher:
 
 def _kept(row: Mapping[str, Any]) -> Reply:
     """Return the reply in a line of the journal."""
-    passages = tuple(Passage(**each) for each in row["replies"])
-    return Reply(passages, row["answer"], row["asked"], row["seconds"])
+    fields = {name: value for name, value in row.items() if name not in ("question", "replies")}
+    if "replies" in row:  # As earlier versions wrote it.
+        fields["steps"] = [{"query": row["question"], "passages": row["replies"]}]
+    return parse(Reply, fields, "the journal of a system")
 
 
 def _text(document: Document) -> dict[str, Any]:

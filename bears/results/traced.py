@@ -1,0 +1,99 @@
+"""The scores of traces: of agents, and of systems in production."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from bears.evaluation.answers.references import referenced
+from bears.evaluation.answers.score import score_answers
+from bears.evaluation.evaluate import Evaluation, evaluate
+from bears.evaluation.measure import parse_measure
+from bears.evaluation.spans import span_gold
+from bears.evaluation.trace_measures import trace_values
+from bears.files.records import stream_documents
+from bears.files.traces import read_traces
+from bears.results.records import Records
+from bears.results.system import System, frames_of
+from bears.retrieval.levels import documents_of
+from bears.trace import Trace
+
+Repeat = Mapping[str, Trace]
+"""question_id to trace, of one run of a system."""
+
+
+def repeats_in(path: Path) -> list[Repeat]:
+    """Return the repeats of the questions in a file of traces: the n-th has the n-th of each.
+
+    Raises:
+        FormatError: the file is not one of traces.
+    """
+    traces: defaultdict[str, list[Trace]] = defaultdict(list)
+    for trace in read_traces(path):
+        traces[trace.question_id].append(trace)
+    most = max(map(len, traces.values()), default=0)
+    return [
+        {key: own[number] for key, own in traces.items() if number < len(own)}
+        for number in range(most)
+    ]
+
+
+def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
+    """Return the values of one repeat, a row for each question."""
+    questions, language = records.questions, records.benchmark.language
+    found = dict(trace_values(questions, repeat))
+    answered = {key: each for key, each in repeat.items() if each.answer is not None}
+    if answered:
+        asked = referenced(questions, records.lineage, language)
+        known = {key: each for key, each in answered.items() if key in records.decided.gold}
+        scores = score_answers(asked, known, language).values()
+        for name in ("answer_f1", "exact_match"):
+            found[name] = np.array([getattr(score, name) for score in scores], float)
+    searched = {key: each.ranking for key, each in repeat.items() if each.searches is not None}
+    if searched:
+        gold = records.decided.gold
+        ranked = {
+            key: documents_of(hits, len(hits)) for key, hits in searched.items() if key in gold
+        }
+        spans = span_gold(questions, stream_documents(records.corpus))
+        covered = spans.rankings(searched) if spans else None
+        measures = list(map(parse_measure, dict.fromkeys(records.evaluate.measures)))
+        evaluation = evaluate(ranked, gold, measures, covered)
+        unknown = [q.question_id in repeat.keys() - searched.keys() for q in questions]
+        for name, column in evaluation.values.items():
+            found[name] = np.where(unknown, np.nan, column)
+    values, _ = frames_of(Evaluation(found, {}, {}, len(answered)), questions)
+    return values
+
+
+def system_of_traces(path: Path, records: Records) -> System:
+    """Return the system of a file of traces; a question's value is the mean of its repeats.
+
+    Raises:
+        FormatError: the file is malformed.
+    """
+    repeats = repeats_in(path)
+    tables = repeated_values(repeats, records)
+    values = pd.concat(tables).groupby(level=0, sort=False).mean()
+    _, kinds = frames_of(Evaluation({}, {}, {}, 0), records.source, records.lineage)
+    return System(
+        path.stem,
+        "traces" if len(repeats) == 1 else f"traces, {len(repeats)} repeats",
+        values.reindex(kinds.index),
+        kinds,
+        records.state.as_dict(),
+        queries=records.queries,
+        decisions=records.decided.kept,
+        traced=path,
+    )
+
+
+def repeated_values(repeats: Sequence[Repeat], records: Records) -> list[pd.DataFrame]:
+    """Return the values of each repeat; those after the first have only questions with a trace."""
+    tables = [values_of(repeat, records) for repeat in repeats]
+    return [
+        table if number == 0 else table[table.index.isin(repeat)]
+        for number, (table, repeat) in enumerate(zip(tables, repeats, strict=True))
+    ]
