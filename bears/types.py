@@ -303,7 +303,7 @@ ChunkRun = Mapping[str, ChunkRanking]
 
 def in_order(names: Iterable[str]) -> Ranking:
     """Return the ranking that has the names in this order, each where it comes first."""
-    return tuple(Hit(name, -float(place)) for place, name in enumerate(dict.fromkeys(names)))
+    return tuple(Hit(name, float(-place)) for place, name in enumerate(dict.fromkeys(names)))
 
 
 def whole_documents(run: Run) -> ChunkRun:
@@ -321,4 +321,4 @@ def in_chunk_order(hits: Iterable[ChunkHit]) -> ChunkRanking:
 
 def chunks_in_order(chunks: Iterable[Chunk]) -> ChunkRanking:
     """Return the ranking that has the chunks in this order, each where it comes first."""
-    return tuple(ChunkHit(each, -float(place)) for place, each in enumerate(dict.fromkeys(chunks)))
+    return tuple(ChunkHit(each, float(-place)) for place, each in enumerate(dict.fromkeys(chunks)))

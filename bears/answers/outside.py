@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from bears.answers.citations import cited
 from bears.errors import FormatError
@@ -60,17 +60,12 @@ class OutsideGenerator(OutsideSettings):
             unmatched += len(chunks) - len(shown)
             evidence = tuple(filter(matched, (chunks[position] for position in found.positions)))
             silent = says_unanswerable(found.text, unanswerable)
-            yield Trace(
-                question_id=question.question_id,
-                searches=matcher.searches(reply),
-                calls=reply.calls,
+            yield replace(
+                matcher.trace(question.question_id, reply),
                 answer=LITERAL if silent else found.text,
                 evidence=evidence,
                 shown=shown,
                 cited_not_given=found.unknown + len(found.positions) - len(evidence),
-                confidence=reply.confidence,
-                asked=reply.asked,
-                seconds=reply.seconds,
             )
         system.finish()
         if unmatched:

@@ -20,6 +20,7 @@ COMMANDS = {
     "report": "write an HTML page about a benchmark and its results",
     "submit": "score other people's results, or write a task's submission file",
     "answers": "score or judge a system's answers",
+    "traces": "measure a system that searches many times by its traces",
     "labels": "say what a judge is worth, and which answers people should label",
     "judgements": "let people judge documents that systems found",
     "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
@@ -29,7 +30,6 @@ COMMANDS = {
     "embeddings": "price and buy hosted embeddings",
     "ragas": "compute the four RAGAS metrics with the ragas package",
     "replace": "replace a question",
-    "tax": "measure what translation costs a retriever",
     "export": "write the benchmark to a folder that can be shared",
     "attest": "compare the benchmark's digests with those of an export",
 }

@@ -1,7 +1,7 @@
 """A benchmark in memory: questions, documents, and which answers which."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +13,7 @@ from bears.errors import FormatError
 from bears.evaluation.decided import decided
 from bears.evaluation.evaluate import evaluate
 from bears.evaluation.measure import parse_measure
-from bears.evaluation.spans import span_gold
+from bears.evaluation.trace_measures import trace_values
 from bears.files.records import read_documents, read_questions
 from bears.files.trec import read_table
 from bears.identity import question_id
@@ -23,7 +23,7 @@ from bears.library.index import Index
 from bears.library.rankings import Rankings, traces_of
 from bears.library.scores import Scores
 from bears.results.system import frames_of
-from bears.retrieval.levels import documents_of
+from bears.results.traced import evaluation_of
 from bears.types import Document, Question
 
 
@@ -95,33 +95,34 @@ class Benchmark:
         """
         unmatched: list[tuple[str, str]] = []
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
-        asked = list(dict.fromkeys(map(parse_measure, names)))
         contents = {document.doc_id: document.content for document in self.documents}
         said = decided(self.questions, contents, self.judgements)
-        gold = said.gold
         if isinstance(run, str | Path):
-            found = evaluate(read_table(Path(run), gold), gold, asked)
+            asked = list(map(parse_measure, dict.fromkeys(names)))
+            found = evaluate(read_table(Path(run), said.gold), said.gold, asked)
         else:
             traces, unmatched = traces_of(run, self.questions, contents, threads)
-            chunks = {key: trace.ranking for key, trace in traces.items()}
-            spans = span_gold(said.questions, self.documents)
-            covered = spans.rankings(chunks) if spans else None
-            ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
-            found = evaluate(ranked, gold, asked, covered)
+            found = evaluation_of(traces, said.questions, self.documents, names)
+            if any(trace.calls or trace.answer is not None for trace in traces.values()):
+                own = trace_values(said.questions, traces)
+                found = replace(found, values={**found.values, **own})
         return Scores(*frames_of(found, self.questions, self.lineage), unmatched)
 
 
-def read(folder: str | Path, language: str) -> Benchmark:
+def read(folder: str | Path, language: str, original: bool = False) -> Benchmark:
     """Read a benchmark from the ``queries.json`` and ``corpus.json`` of a folder.
 
     In a folder of the pipeline, such as data/mini/translated, people's decisions count too.
 
+    Args:
+        original: read ``queries_raw.json`` and ``corpus_raw.json``, the texts before translation.
+
     Raises:
         FormatError: a file is absent or malformed; it names the record.
     """
-    where = Path(folder)
-    questions = read_questions(where / "queries.json")
-    documents = read_documents(where / "corpus.json")
+    where, ending = Path(folder), "_raw.json" if original else ".json"
+    questions = read_questions(where / f"queries{ending}")
+    documents = read_documents(where / f"corpus{ending}")
     ledger = ledger_beside(where)
     judgements = parse(Ledger, read_ledger(ledger), str(ledger)).judgements
     return Benchmark(questions, documents, language, lineage_beside(where), judgements)

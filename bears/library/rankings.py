@@ -97,13 +97,7 @@ def _matched(
             for chunk, each in zip(chunks, found_here, strict=True)
             if not matched(chunk)
         ]
-        traces[key] = Trace(
-            question_id=key,
-            searches=matcher.searches(reply),
-            calls=reply.calls,
-            answer=reply.answer,
-            confidence=reply.confidence,
-        )
+        traces[key] = matcher.trace(key, reply)
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "

@@ -37,6 +37,7 @@ from bears.results.revision import (
 from bears.results.row import decided, row_of
 from bears.results.scored import score
 from bears.results.system import Doubts, System, UnreadTexts, frames_of
+from bears.results.traced import ENDING, system_of_traces
 from bears.results.values import read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
@@ -77,6 +78,8 @@ def system_of(word: str, records: Callable[[], Records]) -> System:
     """
     if isfile(word):  # noqa: PTH113 - Path's own raises for a word that is too long for a name.
         path = Path(word)
+        if path.name.endswith(ENDING):
+            return system_of_traces(path, records())
         start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
         if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
             return system_in_csv(path)

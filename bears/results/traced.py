@@ -1,7 +1,8 @@
 """The scores of traces: of agents, and of systems in production."""
 
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -9,7 +10,7 @@ import pandas as pd
 
 from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import score_answers
-from bears.evaluation.evaluate import Evaluation, evaluate
+from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
@@ -19,7 +20,10 @@ from bears.results.records import Records
 from bears.results.system import System, frames_of
 from bears.retrieval.levels import documents_of
 from bears.trace import Trace
+from bears.types import Document, Question
 
+ENDING = ".traces.jsonl"
+"""Of the name of a file of traces."""
 Repeat = Mapping[str, Trace]
 """question_id to trace, of one run of a system."""
 
@@ -40,31 +44,42 @@ def repeats_in(path: Path) -> list[Repeat]:
     ]
 
 
+def evaluation_of(
+    traces: Repeat,
+    questions: Sequence[Question],
+    documents: Iterable[Document],
+    measures: Iterable[str],
+) -> Evaluation:
+    """Measure the rankings of traces, in which passages are in the order of their first place.
+
+    A question without a trace counts as an empty ranking, and one whose trace does not say what was
+    searched is undefined.
+    """
+    gold = gold_of(questions)
+    chunks = {key: each.ranking for key, each in traces.items() if each.searches is not None}
+    spans = span_gold(questions, documents)
+    covered = spans.rankings(chunks) if spans else None
+    ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
+    asked = list(map(parse_measure, dict.fromkeys(measures)))
+    found = evaluate(ranked, gold, asked, covered)
+    unknown = [key in traces.keys() - chunks.keys() for key in gold]
+    values = {name: np.where(unknown, np.nan, each) for name, each in found.values.items()}
+    return replace(found, values=values)
+
+
 def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
     """Return the values of one repeat, a row for each question."""
     questions, language = records.questions, records.benchmark.language
     found = dict(trace_values(questions, repeat))
-    answered = {key: each for key, each in repeat.items() if each.answer is not None}
-    if answered:
+    if any(each.answer is not None for each in repeat.values()):
         asked = referenced(questions, records.lineage, language)
-        known = {key: each for key, each in answered.items() if key in records.decided.gold}
-        scores = score_answers(asked, known, language).values()
+        scores = score_answers(asked, repeat, language).values()
         for name in ("answer_f1", "exact_match"):
             found[name] = np.array([getattr(score, name) for score in scores], float)
-    searched = {key: each.ranking for key, each in repeat.items() if each.searches is not None}
-    if searched:
-        gold = records.decided.gold
-        ranked = {
-            key: documents_of(hits, len(hits)) for key, hits in searched.items() if key in gold
-        }
-        spans = span_gold(questions, stream_documents(records.corpus))
-        covered = spans.rankings(searched) if spans else None
-        measures = list(map(parse_measure, dict.fromkeys(records.evaluate.measures)))
-        evaluation = evaluate(ranked, gold, measures, covered)
-        unknown = [q.question_id in repeat.keys() - searched.keys() for q in questions]
-        for name, column in evaluation.values.items():
-            found[name] = np.where(unknown, np.nan, column)
-    values, _ = frames_of(Evaluation(found, {}, {}, len(answered)), questions)
+    if any(each.searches is not None for each in repeat.values()):
+        documents = stream_documents(records.corpus)
+        found |= evaluation_of(repeat, questions, documents, records.evaluate.measures).values
+    values, _ = frames_of(Evaluation(found, {}, {}, len(repeat)), questions)
     return values
 
 

@@ -8,7 +8,7 @@ from itertools import islice
 from bears.identity import identifier_of
 from bears.language.quotations import Match, QuotedText, letters_of
 from bears.retrieval.outside.replies import Passage, Reply
-from bears.trace import Search
+from bears.trace import Search, Trace
 from bears.types import Chunk, chunks_in_order
 
 UNMATCHED = "unmatched-"
@@ -38,7 +38,21 @@ class PassageMatcher:
             for place, passage in enumerate(passages)
         ]
 
-    def searches(self, reply: Reply) -> tuple[Search, ...] | None:
+    def trace(self, question_id: str, reply: Reply) -> Trace:
+        """Return the trace of a reply, without the citations that its answer has as markers."""
+        return Trace(
+            question_id=question_id,
+            searches=self._searches(reply),
+            calls=reply.calls,
+            answer=reply.answer,
+            evidence=None if reply.cited is None else tuple(map(Chunk, reply.cited)),
+            error=reply.error,
+            confidence=reply.confidence,
+            asked=reply.asked,
+            seconds=reply.seconds,
+        )
+
+    def _searches(self, reply: Reply) -> tuple[Search, ...] | None:
         """Return the searches of a reply; None if it does not say what one of them found."""
         if any(step.passages is None for step in reply.steps):
             return None

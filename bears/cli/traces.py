@@ -1,0 +1,101 @@
+"""``bears traces``: measure systems by the traces that they leave."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+from bears.errors import FormatError
+from bears.evaluation.by_text import id_by_text
+from bears.files.records import stream_documents
+from bears.files.shown import complain
+from bears.files.traces import write_traces
+from bears.files.visible import one_line
+from bears.results.recorded import Recorded
+from bears.results.recorded_files import read_recorded
+from bears.results.records import Records
+from bears.results.traced import ENDING
+from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.selection.configuration import composed, records_of, selected
+from bears.trace import Trace
+
+
+def import_traces(
+    files: Sequence[Path],
+    *,
+    out: Path,
+    benchmark: str = "",
+    folder: Path | None = None,
+    unattested: bool = False,
+    id: str = "",
+    search_tool: Sequence[str] = (),
+    drop: Sequence[str] = (),
+) -> None:
+    """Read what a system recorded, and write one trace for each question that it answered.
+
+    Reads OTLP (JSON or protobuf) with the attributes of OpenInference or of OpenTelemetry's
+    conventions for generative AI, exports of Phoenix and of Langfuse, logs of Inspect, and run
+    files of BrowseComp-Plus. A trace finds its question by its text, or by an attribute that holds
+    the question_id; several traces of one question are its repeats. `bears compare`, `bears gate`
+    and `bears answers judge` take the file that it writes. Only searches, calls of models, the
+    answer and the times are kept of what was recorded.
+
+    Args:
+        files: files, or folders of them
+        out: the file to write, such as agent.traces.jsonl
+        benchmark: its records must be in data/
+        id: the attribute with the question_id
+        search_tool: a tool whose calls are searches; may be given repeatedly
+        drop: an attribute that is not read, or the beginning of its name; may be given repeatedly
+    """
+    if not benchmark and not folder:
+        benchmark = selected(composed()).benchmark.name
+    records = records_of(benchmark, folder, unattested)
+    if not out.name.endswith(ENDING):
+        raise FormatError(f"--out is {out}; expected a name that ends in {ENDING}")
+    counts: Counter[str] = Counter()
+    lost: list[str] = []
+    found = (each for file in files for each in read_recorded(file, search_tool, drop))
+    traces = sorted(_matched(found, records, id, counts, lost), key=lambda trace: trace.question_id)
+    if not traces:
+        raise FormatError(
+            f"none of {counts['traces']} traces is of a question of {records.benchmark.name}; name "
+            "the attribute with the question_id: --id NAME"
+        )
+    write_traces(out, traces)
+    asked = {trace.question_id for trace in traces}
+    if lost:
+        complain(f"{len(lost)} traces of no question, such as {one_line(lost[0])!r:.80}")
+    print(f"{len(traces)} traces of {len(asked)} of {len(records.questions)} questions: {out}")
+    for what, count in counts.items():
+        if what != "traces":
+            complain(f"{count} {what}")
+
+
+COMMAND = {"import": import_traces}
+
+
+def _matched(
+    found: Iterator[Recorded], records: Records, name: str, counts: Counter[str], lost: list[str]
+) -> Iterator[Trace]:
+    """Yield the traces of the benchmark's questions, and count what they do not say."""
+    documents = {each.doc_id: each.content for each in stream_documents(records.corpus)}
+    matcher, find = PassageMatcher(documents), id_by_text(records.questions)
+    known = {question.question_id for question in records.questions}
+    for each in found:
+        counts["traces"] += 1
+        key = str(each.names.get(name or "query_id", "")) or find(each.question, "")
+        if key not in known:
+            lost.append(key)
+            continue
+        trace = matcher.trace(key, each.reply)
+        passages = [hit for search in trace.searches or () for hit in search.passages]
+        gaps = {
+            "passages match no document, or several": sum(
+                hit.doc_id.startswith(UNMATCHED) for hit in passages
+            ),
+            "traces do not say what a search found": int(trace.searches is None),
+            "traces have no answer": int(trace.answer is None),
+            **{f"traces call {tool}; if it searches: --search-tool": 1 for tool in each.unread},
+        }
+        counts.update({what: count for what, count in gaps.items() if count})
+        yield trace

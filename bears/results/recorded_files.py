@@ -1,0 +1,272 @@
+"""Files of traces that other programs write; their content is not trusted.
+
+| form | recognized by |
+|---|---|
+| OTLP, JSON or protobuf | ``resourceSpans``; a file that is not text |
+| OpenTelemetry's console | ``context`` with ``trace_id`` |
+| Phoenix | ``context.trace_id``, or ``context``, with ``span_kind`` |
+| Langfuse | ``traceId`` with ``type``, or ``observations`` |
+| BrowseComp-Plus | ``query_id`` with ``retrieved_docids`` |
+| Inspect | the ending ``.eval`` |
+"""
+
+import re
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from bears.errors import ConfigurationError, FormatError, first_line
+from bears.files.intake.files import read_whole
+from bears.files.intake.json_text import json_value, lines
+from bears.results.recorded import (
+    Recorded,
+    RecordedSpan,
+    as_text,
+    flat,
+    passages_in,
+    recorded,
+    text_of,
+)
+from bears.retrieval.outside.replies import Passage, Reply, Step
+from bears.trace import ModelCall
+
+LANGFUSE = {
+    "openinference.span.kind": ("type",),
+    "llm.model_name": ("model", "providedModelName"),
+    "llm.token_count.prompt": ("usageDetails.input", "promptTokens", "usage.input"),
+    "llm.token_count.completion": ("usageDetails.output", "completionTokens", "usage.output"),
+    "llm.cost.total": ("calculatedTotalCost", "costDetails.total", "totalCost"),
+    "tool.name": ("name",),
+}
+"""OpenInference's attributes, and the fields in which Langfuse has them."""
+CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
+BRACKETED = re.compile(r"\[([^\[\]]*)\]|【([^【】]*)】")
+
+
+def read_recorded(
+    path: Path, tools: Sequence[str] = (), drop: Sequence[str] = ()
+) -> Iterator[Recorded]:
+    """Yield the traces in a file, or in the files of a folder.
+
+    Args:
+        tools: names of tools whose calls are searches.
+        drop: names of attributes, or their beginnings, that are not read.
+
+    Raises:
+        FormatError: a file has no known form, or is malformed.
+        ConfigurationError: a package that reads the form is not installed.
+    """
+    if path.is_dir():
+        for file in sorted(each for each in path.rglob("*") if each.is_file()):
+            yield from read_recorded(file, tools, drop)
+        return
+    try:
+        yield from _inspect(path, tools) if path.suffix == ".eval" else _read(path, tools, drop)
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(f"{path}: a malformed trace: {first_line(error)!r:.80}") from None
+
+
+def _read(path: Path, tools: Sequence[str], drop: Sequence[str]) -> Iterator[Recorded]:
+    traces: defaultdict[str, dict[str, RecordedSpan]] = defaultdict(dict)
+    for row in _rows(path):
+        if "retrieved_docids" in row and "query_id" in row:
+            yield _browsecomp(row)
+            continue
+        for span in _spans(row, str(path)):
+            kept = {
+                name: value
+                for name, value in span.attributes.items()
+                if not name.startswith(tuple(drop) or ("\0",))
+            }
+            traces[span.trace_id][span.span_id] = replace(span, attributes=kept)
+    for spans in traces.values():
+        yield recorded([*spans.values()], tools)
+
+
+def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
+    """Yield the objects of a file of JSON, of JSON Lines, or of OTLP's protobuf."""
+    start = read_whole(path).lstrip(b"\xef\xbb\xbf \r\n\t")
+    if start[:1] not in (b"{", b"["):
+        yield _protobuf(read_whole(path), path)
+        return
+    try:
+        whole = json_value(path)
+        listed = whole if isinstance(whole, list) else whole.get("data", whole)
+        found = listed if isinstance(listed, list) else [listed]
+    except FormatError:
+        found = [row for _, row in lines(path, blank=True)]
+    for row in found:
+        if not isinstance(row, Mapping):
+            raise FormatError(f"{path}: expected objects, found {row!r:.60}")
+        yield row
+
+
+def _protobuf(content: bytes, path: Path) -> Mapping[str, Any]:
+    try:
+        from google.protobuf.json_format import MessageToDict
+        from google.protobuf.message import DecodeError
+        from opentelemetry.proto.trace.v1.trace_pb2 import TracesData
+    except ImportError:
+        raise ConfigurationError(
+            f"{path} is not JSON; for OTLP's protobuf: pip install opentelemetry-proto"
+        ) from None
+    try:
+        found: Mapping[str, Any] = MessageToDict(TracesData.FromString(content))
+    except DecodeError:
+        raise FormatError(f"{path} is neither JSON nor OTLP's protobuf") from None
+    return found
+
+
+def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
+    if "resourceSpans" in row:
+        for resource in row["resourceSpans"]:
+            for scope in resource.get("scopeSpans", ()):
+                yield from map(_otlp, scope.get("spans", ()))
+    elif "observations" in row:
+        yield _langfuse({**row, "type": row.get("type", "AGENT"), "traceId": row["id"]})
+        for each in row["observations"]:
+            parent = each.get("parentObservationId") or row["id"]
+            yield _langfuse({**each, "traceId": row["id"], "parentObservationId": parent})
+    elif "traceId" in row and "type" in row:
+        yield _langfuse(row)
+    elif "context" in row or "context.trace_id" in row:
+        yield _exported(row)
+    else:
+        raise FormatError(
+            f"{where}: not a trace; expected OTLP, Phoenix, Langfuse, Inspect or BrowseComp-Plus, "
+            f"found an object with {', '.join(map(str, row))!s:.80}"
+        )
+
+
+def _otlp(span: Mapping[str, Any]) -> RecordedSpan:
+    holders = [span, *span.get("events", ())]
+    pairs = (each for holder in holders for each in holder.get("attributes", ()))
+    found = {each["key"]: _plain(each.get("value", {})) for each in pairs}
+    return RecordedSpan(
+        span["traceId"],
+        span["spanId"],
+        span.get("parentSpanId", ""),
+        span.get("name", ""),
+        int(span["startTimeUnixNano"]) / 1e9,
+        int(span["endTimeUnixNano"]) / 1e9,
+        dict(flat(found)),
+        cut=bool(span.get("droppedAttributesCount")),
+    )
+
+
+def _plain(value: Mapping[str, Any]) -> Any:
+    """Return the value of an attribute as OTLP writes it."""
+    for kind, content in value.items():
+        if kind == "arrayValue":
+            return [_plain(each) for each in content.get("values", ())]
+        if kind == "kvlistValue":
+            return {each["key"]: _plain(each["value"]) for each in content.get("values", ())}
+        return int(content) if kind == "intValue" else content
+    return None
+
+
+def _exported(row: Mapping[str, Any]) -> RecordedSpan:
+    """Return a span of OpenTelemetry's console or of Phoenix."""
+    found = dict(flat(row))
+    attributes = {
+        name.removeprefix("attributes."): value
+        for name, value in found.items()
+        if name.startswith("attributes.")
+    }
+    if kind := row.get("span_kind"):
+        attributes["openinference.span.kind"] = kind
+    return RecordedSpan(
+        str(found["context.trace_id"]),
+        str(found["context.span_id"]),
+        str(row.get("parent_id") or ""),
+        str(row.get("name", "")),
+        _time(row.get("start_time")),
+        _time(row.get("end_time")),
+        attributes,
+    )
+
+
+def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
+    found = dict(flat(row))
+    attributes = {**found}
+    for name, fields in LANGFUSE.items():
+        if known := [found[field] for field in fields if found.get(field) is not None]:
+            attributes[name] = known[0]
+    for name, field in (("input.value", "input"), ("output.value", "output")):
+        if row.get(field) is not None:
+            attributes[name] = as_text(row[field])
+    start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
+    parent = str(row.get("parentObservationId") or "")
+    name = str(row.get("name", ""))
+    return RecordedSpan(str(row["traceId"]), str(row["id"]), parent, name, start, end, attributes)
+
+
+def _time(value: Any) -> float | None:
+    if isinstance(value, int | float):
+        return float(value)
+    try:
+        return datetime.fromisoformat(str(value)).timestamp()
+    except ValueError:
+        return None
+
+
+def _browsecomp(row: Mapping[str, Any]) -> Recorded:
+    """Return a run file; an answer that is not finished is none, as in BrowseComp-Plus' program."""
+    steps = []
+    for each in row["result"]:
+        if each.get("type") == "tool_call":
+            passages = passages_in(each.get("output")) or ()
+            named = tuple(Passage(id=passage.id) for passage in passages if passage.id)
+            steps.append(Step(text_of(each.get("arguments"), ("user_query", "query")), named))
+    retrieved = {str(each) for each in row["retrieved_docids"]}
+    if {passage.id for step in steps for passage in step.passages or ()} != retrieved:
+        steps = [Step("", tuple(Passage(id=str(each)) for each in row["retrieved_docids"]))]
+    last = row["result"][-1] if row["result"] else {}
+    text = str(last.get("output") or "") if last.get("type") == "output_text" else ""
+    numbers = (re.findall(r"\d+", "".join(each)) for each in BRACKETED.findall(text))
+    cited = tuple(dict.fromkeys(number for found in numbers for number in found))
+    stated = CONFIDENCE.search(text)
+    finished = row.get("status") == "completed" and bool(text.strip())
+    reply = Reply(
+        tuple(steps),
+        answer=text if finished else None,
+        cited=cited,
+        confidence=min(float(stated[1]) / 100, 1.0) if stated else None,
+        error="" if finished else f"status {row.get('status')}",
+    )
+    return Recorded(reply, "", {"query_id": str(row["query_id"])})
+
+
+def _inspect(path: Path, tools: Sequence[str]) -> Iterator[Recorded]:
+    try:
+        from inspect_ai.log import read_eval_log
+    except ImportError:
+        raise ConfigurationError(f"{path} is a log of Inspect: pip install inspect-ai") from None
+    for sample in read_eval_log(str(path)).samples or ():
+        steps: list[Step] = []
+        calls: list[ModelCall] = []
+        unread: dict[str, None] = {}
+        for event in sample.events:
+            if event.event == "tool" and event.function in tools:
+                query = text_of(dict(event.arguments), ("query", "question", "text"))
+                output = event.result if isinstance(event.result, str) else str(event.result)
+                steps.append(Step(query, passages_in(output)))
+            elif event.event == "tool":
+                unread[event.function] = None
+            elif event.event == "model" and event.output.usage:
+                usage = event.output.usage
+                counts = usage.input_tokens, usage.output_tokens
+                calls.append(ModelCall(event.model, *counts, seconds=event.output.time))
+        asked = sample.input if isinstance(sample.input, str) else sample.input[-1].text
+        reply = Reply(
+            tuple(steps),
+            tuple(calls),
+            sample.output.completion or None,
+            error=sample.error.message if sample.error else "",
+            seconds=sample.total_time,
+        )
+        names = {"id": str(sample.id), **dict(flat(dict(sample.metadata)))}
+        yield Recorded(reply, asked, names, tuple(unread))
