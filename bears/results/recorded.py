@@ -22,6 +22,8 @@ KINDS = {
     "invoke_agent": "AGENT",
 }
 """OpenTelemetry's operations, and Langfuse's types, as OpenInference's kinds."""
+DEEPEST = 100
+"""Further levels are not looked at; a span could be within itself."""
 REDACTED = "__REDACTED__"
 ASKED = ("question", "query", "input", "user_query", "content", "text", "parts", "messages")
 SAID = ("answer", "output", "result", "response", "content", "text", "parts", "messages")
@@ -100,28 +102,34 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
 def recorded(spans: Sequence[RecordedSpan], tools: Sequence[str]) -> Recorded:
     """Return what the spans of one trace say.
 
-    A span of a retriever is a search. So is a call of one of the ``tools`` without a retriever in
-    it. A reranker puts the passages of the search before it into another order.
+    A span of a retriever is a search, unless it is within another one. So is a call of one of the
+    ``tools`` without a retriever in it. A reranker puts the passages of the search before it into
+    another order. Of nested calls of a model, the inner one counts.
     """
     ordered = sorted(spans, key=lambda span: (span.start or 0.0, span.span_id))
-    ids = {span.span_id for span in ordered}
-    roots = [span for span in ordered if span.parent_id not in ids]
-    holders = {span.parent_id for span in ordered if span.kind == "RETRIEVER"}
+    known = {span.span_id: span for span in ordered}
+    above = {span.span_id: [*_above(span, known)] for span in ordered}
+    roots = [span for span in ordered if not above[span.span_id]]
+    searching = {
+        each.span_id for s in ordered if s.kind == "RETRIEVER" for each in above[s.span_id]
+    }
+    asking = {each.span_id for s in ordered if s.kind == "LLM" for each in above[s.span_id]}
     steps: list[Step] = []
     calls: list[ModelCall] = []
     unread: dict[str, None] = {}
     for span in ordered:
-        if span.kind == "RETRIEVER":
+        within = span.kind in {each.kind for each in above[span.span_id]}
+        if span.kind == "RETRIEVER" and not within:
             steps.append(Step(_asked(span), _documents(span, "retrieval.documents"), span.seconds))
         elif span.kind == "RERANKER" and steps:
             steps[-1] = _reranked(steps[-1], _documents(span, "reranker.output_documents"))
-        elif span.kind == "TOOL" and span.span_id not in holders:
+        elif span.kind == "TOOL" and span.span_id not in searching:
             tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name)
             if tool in tools:
                 steps.append(Step(_asked(span), passages_in(_output(span)), span.seconds))
             else:
                 unread[tool] = None
-        elif span.kind == "LLM":
+        elif span.kind == "LLM" and span.span_id not in asking:
             calls.append(_call(span))
     answer = text_of(_output(roots[0]), SAID) or None if roots else None
     names = {name: value for span in reversed(ordered) for name, value in span.attributes.items()}
@@ -134,6 +142,15 @@ def recorded(spans: Sequence[RecordedSpan], tools: Sequence[str]) -> Recorded:
         seconds=roots[0].seconds if roots else None,
     )
     return Recorded(reply, _asked(roots[0]) if roots else "", names, tuple(unread))
+
+
+def _above(span: RecordedSpan, known: Mapping[str, RecordedSpan]) -> Iterator[RecordedSpan]:
+    """Yield the spans that a span is within, the nearest first."""
+    for _ in range(DEEPEST):
+        if span.parent_id not in known or span.parent_id == span.span_id:
+            return
+        span = known[span.parent_id]
+        yield span
 
 
 def _asked(span: RecordedSpan) -> str:

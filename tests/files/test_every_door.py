@@ -45,6 +45,7 @@ from bears.publishing.attestation import Attestation
 from bears.questions.task import draft_of
 from bears.results.board import read_board
 from bears.results.origins import system_at, system_in_csv
+from bears.results.recorded_files import read_recorded
 from bears.results.revision import Revision
 from bears.results.row import row_of
 from bears.results.submission import read_submission
@@ -166,6 +167,7 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".csv",
         lambda path: System("", "", pd.DataFrame(), files=(path, path)).judged,
     ),
+    **each("results.recorded_files", lambda path: list(read_recorded(path)), ".json", ".jsonl"),
     "files.traces": (".jsonl", lambda path: list(read_traces(path))),
     **each("results.submission", read_submission, ".json", ".trec"),
     "results.values: CSV": (".csv", read_values),
@@ -224,6 +226,7 @@ ELSEWHERE = {
     "publishing.report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "translation.task": "lineage.jsonl, sealed by its manifest",
+    "results.recorded": "values within traces; tests/results/test_traces.py",
     "selection.uses": "answers that the pipeline wrote, sealed by their manifest",
     "answers.ragas.run": "what ragas prints, and kept replies; tests/answers/test_ragas.py",
     "stages.judge": "metrics/retrieval.json, which DVC keeps",

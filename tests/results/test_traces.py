@@ -1,0 +1,509 @@
+"""Traces that other programs wrote, and what is measured of them."""
+
+from __future__ import annotations
+
+import json
+import math
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from bears.cli import main
+from bears.errors import FormatError
+from bears.evaluation.comparison.gate import judged
+from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.values import Measured
+from bears.evaluation.trace_measures import trace_values
+from bears.files.records import write_json, write_records
+from bears.files.traces import read_traces
+from bears.results.recorded_files import read_recorded
+from bears.results.traced import repeats_in
+from bears.trace import ModelCall, Search, Trace
+from bears.types import Chunk, ChunkHit, Document, Question
+from tests.results import agents
+from tests.workspace import Workspace
+
+TEXTS = {
+    "d1": "The river Maritsa passes through Plovdiv.",
+    "d2": "Sofia has been the capital of Bulgaria since 1879.",
+    "d3": "Rila is the highest range of the country.",
+    "d4": "Bulgarian roses are grown in a valley near Kazanlak.",
+}
+QUESTIONS = [
+    Question("q1", "What is the capital of Bulgaria?", "Sofia", ("d2",), "atlas", "single-hop"),
+    Question("q2", "Which river passes Plovdiv?", "Maritsa", ("d1", "d3"), "atlas", "multi-hop"),
+    Question("q3", "Where do roses grow?", "Kazanlak", ("d4",), "atlas", "single-hop"),
+]
+
+
+@pytest.fixture
+def atlas(tmp_path: Path) -> Path:
+    """Return a folder with a benchmark of three questions."""
+    folder = tmp_path / "atlas"
+    folder.mkdir()
+    write_records(folder / "queries.json", QUESTIONS)
+    pool = [Document(name, text, "atlas", name, True) for name, text in TEXTS.items()]
+    write_records(folder / "corpus.json", pool)
+    write_json(folder / "sidecar.json", {"language": "en"})
+    return folder
+
+
+def imported(atlas: Path, file: Path, *words: str) -> dict[str, list[Trace]]:
+    """Return question_id to the traces that the command reads from a file."""
+    out = atlas.parent / "agent.traces.jsonl"
+    command = ["traces", "import", str(file), "--out", str(out), *words]
+    assert main([*command, "--benchmark", "mini", "--folder", str(atlas)]) == 0
+    found: dict[str, list[Trace]] = {}
+    for trace in read_traces(out):
+        found.setdefault(trace.question_id, []).append(trace)
+    return found
+
+
+def names(trace: Trace) -> list[list[str]]:
+    return [[hit.chunk.doc_id for hit in each.passages] for each in trace.searches or ()]
+
+
+def otlp(*spans: dict[str, Any]) -> dict[str, Any]:
+    """Return spans as OTLP's JSON: each with id, parent, times in seconds, and attributes."""
+
+    def value(content: Any) -> dict[str, Any]:
+        if isinstance(content, int):
+            return {"intValue": str(content)}
+        if isinstance(content, list):
+            return {"arrayValue": {"values": [value(each) for each in content]}}
+        return {"stringValue": content}
+
+    rows = [
+        {
+            "traceId": each.get("trace", "t1"),
+            "spanId": each["id"],
+            "parentSpanId": each.get("parent", ""),
+            "name": each.get("name", ""),
+            "startTimeUnixNano": str(int(each["at"][0] * 1e9)),
+            "endTimeUnixNano": str(int(each["at"][1] * 1e9)),
+            "attributes": [
+                {"key": key, "value": value(content)} for key, content in each["says"].items()
+            ],
+            **({"droppedAttributesCount": 3} if each.get("cut") else {}),
+        }
+        for each in spans
+    ]
+    return {"resourceSpans": [{"scopeSpans": [{"spans": rows}]}]}
+
+
+def message(role: str, text: str) -> str:
+    return json.dumps([{"role": role, "parts": [{"type": "text", "content": text}]}])
+
+
+AGENT = {
+    "id": "a",
+    "at": (0, 9),
+    "says": {
+        "gen_ai.operation.name": "invoke_agent",
+        "gen_ai.input.messages": message("user", "Which river  passes PLOVDIV?"),
+        "gen_ai.output.messages": message("assistant", "The Maritsa"),
+    },
+}
+
+
+def tool(number: int, query: str, *ids: str) -> dict[str, Any]:
+    return {
+        "id": f"s{number}",
+        "parent": "a",
+        "at": (number, number + 0.5),
+        "says": {
+            "gen_ai.operation.name": "execute_tool",
+            "gen_ai.tool.name": "search",
+            "gen_ai.tool.call.arguments": json.dumps({"query": query}),
+            "gen_ai.tool.call.result": json.dumps(
+                [{"id": name, "text": TEXTS[name]} for name in ids]
+            ),
+        },
+    }
+
+
+def chat(number: int, given: int, told: int) -> dict[str, Any]:
+    return {
+        "id": f"c{number}",
+        "parent": "a",
+        "at": (number + 0.5, number + 0.75),
+        "says": {
+            "gen_ai.operation.name": "chat",
+            "gen_ai.request.model": "m1",
+            "gen_ai.usage.input_tokens": given,
+            "gen_ai.usage.output_tokens": told,
+        },
+    }
+
+
+def test_spans_of_generative_ai_give_searches_calls_and_the_answer(
+    atlas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spans = [chat(3, 70, 5), tool(2, "rivers", "d3", "d1"), tool(1, "Plovdiv", "d4"), AGENT]
+    file = atlas.parent / "agent.json"
+    write_json(file, otlp(*spans, chat(1, 30, 2)))
+    # Which tools search is not guessed.
+    (blind,) = imported(atlas, file)["q2"]
+    assert blind.searches == ()
+    assert "1 traces call search; if it searches: --search-tool" in capsys.readouterr().err
+    (trace,) = imported(atlas, file, "--search-tool", "search")["q2"]
+    assert [each.query for each in trace.searches or ()] == ["Plovdiv", "rivers"]
+    assert names(trace) == [["d4"], ["d3", "d1"]]
+    assert [each.seconds for each in trace.searches or ()] == [0.5, 0.5]
+    assert trace.calls == (ModelCall("m1", 30, 2, None, 0.25), ModelCall("m1", 70, 5, None, 0.25))
+    assert (trace.answer, trace.seconds) == ("The Maritsa", 9)
+    values = {name: column[1] for name, column in trace_values(QUESTIONS, {"q2": trace}).items()}
+    assert values == {
+        "searches": 2,
+        "useless_searches": 0,
+        "first_gold_search": 2,
+        "evidence_recall": 1,
+        "evidence_recall_at_search@1": 0,
+        "evidence_recall_at_search@2": 1,
+        "evidence_recall_at_search@3": 1,
+        "evidence_recall_at_search@5": 1,
+        "calls": 2,
+        "tokens": 107,
+        "seconds": 9,
+    }
+
+
+def retriever(number: int, parent: str, *ids: str, **more: Any) -> dict[str, Any]:
+    says = {"openinference.span.kind": "RETRIEVER", "input.value": f"query {number}"}
+    for place, name in enumerate(ids):
+        says[f"retrieval.documents.{place}.document.content"] = TEXTS[name]
+        says[f"retrieval.documents.{place}.document.metadata"] = json.dumps({"source": name})
+    return {"id": f"r{number}", "parent": parent, "at": (number, number + 1), "says": says, **more}
+
+
+ROOT_SPAN = {
+    "id": "a",
+    "at": (0, 9),
+    "says": {
+        "openinference.span.kind": "AGENT",
+        "input.value": json.dumps({"question": "Where do roses grow?"}),
+        "output.value": json.dumps({"answer": "Kazanlak"}),
+        "session.id": "mine",
+        "user.secret": "x",
+    },
+}
+
+
+def test_a_retriever_within_another_is_the_same_search_and_a_reranker_orders(atlas: Path) -> None:
+    reranked = {"openinference.span.kind": "RERANKER"}
+    reranked |= {"reranker.output_documents.0.document.content": TEXTS["d4"]}
+    reranked |= {"reranker.output_documents.0.document.metadata": json.dumps({"source": "d4"})}
+    spans = [
+        ROOT_SPAN,
+        retriever(1, "a", "d1", "d4"),
+        retriever(2, "r1", "d1"),
+        {"id": "x", "parent": "a", "at": (3, 4), "says": reranked},
+    ]
+    file = atlas.parent / "agent.json"
+    write_json(file, otlp(*spans))
+    (trace,) = imported(atlas, file)["q3"]
+    assert names(trace) == [["d4", "d1"]]
+
+
+def test_what_was_not_recorded_is_undefined_and_counted(
+    atlas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    hidden = retriever(1, "a", cut=True)
+    file = atlas.parent / "agent.json"
+    write_json(file, otlp(ROOT_SPAN, hidden))
+    (trace,) = imported(atlas, file, "--drop", "user.")["q3"]
+    assert trace.searches is None
+    assert "1 traces do not say what a search found" in capsys.readouterr().err
+    values = trace_values(QUESTIONS, {"q3": trace})
+    # A question without a trace found nothing; one whose searches are not known may have.
+    assert [*values["evidence_recall"][:2]] == [0, 0]
+    assert math.isnan(values["evidence_recall"][2])
+    assert "user.secret" not in (atlas.parent / "agent.traces.jsonl").read_text("utf-8")
+
+
+def test_a_trace_names_its_question_by_an_attribute_and_repeats_are_kept(
+    atlas: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    spans = []
+    for number, name in enumerate(["q1", "q1", "q9"]):
+        says = {**ROOT_SPAN["says"], "my.id": name, "input.value": "anything"}  # type: ignore[dict-item]
+        own = f"t{number}"
+        spans.append({**ROOT_SPAN, "trace": own, "says": says})
+        spans.append(retriever(1, "a", "d2" if number else "d1", trace=own))
+    file = atlas.parent / "agent.json"
+    # As a collector writes it: one batch a line.
+    file.write_text("".join(json.dumps(otlp(*spans[n : n + 2])) + "\n" for n in (0, 2, 4)))
+    found = imported(atlas, file, "--id", "my.id")
+    assert [names(trace) for trace in found["q1"]] == [[["d1"]], [["d2"]]]
+    assert "1 traces of no question, such as 'q9'" in capsys.readouterr().err
+    first, second = repeats_in(atlas.parent / "agent.traces.jsonl")
+    assert (names(first["q1"]), names(second["q1"])) == ([["d1"]], [["d2"]])
+
+
+LANGFUSE = {
+    "id": "t1",
+    "name": "agent",
+    "input": {"question": "What is the capital of Bulgaria?"},
+    "output": "Sofia",
+    "observations": [
+        {
+            "id": "o1",
+            "type": "RETRIEVER",
+            "name": "search",
+            "startTime": "2026-11-01T10:00:00.000Z",
+            "endTime": "2026-11-01T10:00:00.500Z",
+            "input": "capital",
+            "output": [{"page_content": TEXTS["d2"], "metadata": {"source": "d2"}}],
+        },
+        {
+            "id": "o2",
+            "type": "GENERATION",
+            "parentObservationId": None,
+            "model": "m2",
+            "startTime": "2026-11-01T10:00:01Z",
+            "endTime": "2026-11-01T10:00:03Z",
+            "usageDetails": {"input": 11, "output": 4},
+            "calculatedTotalCost": 0.25,
+        },
+    ],
+}
+PHOENIX = [
+    {
+        "name": "agent",
+        "span_kind": "CHAIN",
+        "parent_id": None,
+        "start_time": "2026-11-01T10:00:00+00:00",
+        "end_time": "2026-11-01T10:00:04+00:00",
+        "context.trace_id": "t1",
+        "context.span_id": "a",
+        "attributes.input.value": "What is the capital of Bulgaria?",
+        "attributes.output.value": "Sofia",
+    },
+    {
+        "name": "search",
+        "span_kind": "RETRIEVER",
+        "parent_id": "a",
+        "start_time": "2026-11-01T10:00:01+00:00",
+        "end_time": "2026-11-01T10:00:01.500+00:00",
+        "context.trace_id": "t1",
+        "context.span_id": "b",
+        "attributes.input.value": "capital",
+        "attributes.retrieval.documents": [
+            {"document.content": TEXTS["d2"], "document.metadata": {"source": "d2"}}
+        ],
+    },
+    {
+        "name": "model",
+        "span_kind": "LLM",
+        "parent_id": "a",
+        "start_time": "2026-11-01T10:00:02+00:00",
+        "end_time": "2026-11-01T10:00:04+00:00",
+        "context.trace_id": "t1",
+        "context.span_id": "c",
+        "attributes.llm.model_name": "m2",
+        "attributes.llm.token_count.prompt": 11,
+        "attributes.llm.token_count.completion": 4,
+        "attributes.llm.cost.total": 0.25,
+    },
+]
+
+
+@pytest.mark.parametrize("form", ["langfuse", "phoenix"])
+def test_exports_of_observability_platforms_say_the_same(form: str, atlas: Path) -> None:
+    file = atlas.parent / f"{form}.json"
+    write_json(file, [LANGFUSE] if form == "langfuse" else PHOENIX)
+    (trace,) = imported(atlas, file)["q1"]
+    assert names(trace) == [["d2"]]
+    (search,) = trace.searches or ()
+    assert (search.query, search.seconds, trace.answer) == ("capital", 0.5, "Sofia")
+    assert trace.calls == (ModelCall("m2", 11, 4, 0.25, 2),)
+
+
+def browsecomp(query: str, status: str, text: str, *found: list[str]) -> dict[str, Any]:
+    calls = [
+        {
+            "type": "tool_call",
+            "tool_name": "local_knowledge_base_retrieval",
+            "arguments": json.dumps({"user_query": "x"}),
+            "output": json.dumps([{"docid": name, "snippet": "…"} for name in names_]),
+        }
+        for names_ in found
+    ]
+    said = [{"type": "output_text", "tool_name": None, "arguments": None, "output": text}]
+    return {
+        "query_id": query,
+        "tool_call_counts": {"search": len(found)},
+        "status": status,
+        "retrieved_docids": sorted({name for names_ in found for name in names_}),
+        "result": [*calls, *(said if text else [])],
+    }
+
+
+def test_run_files_of_browsecomp_plus_give_the_values_of_its_program(tmp_path: Path) -> None:
+    """Values by hand from the rules of its evaluate_run.py: recall, citations, confidence."""
+    folder = tmp_path / "atlas"
+    folder.mkdir()
+    gold = {"1": ("10", "11"), "2": ("20",), "3": ("30", "31")}
+    asked = [Question(q, f"Question {q}?", "x", ids, "b", "ad-hoc") for q, ids in gold.items()]
+    write_records(folder / "queries.json", asked)
+    ids = ["10", "11", "20", "30", "31", "90"]
+    pool = [Document(name, f"Page {name}.", "b", name, True) for name in ids]
+    write_records(folder / "corpus.json", pool)
+    write_json(folder / "sidecar.json", {"language": "en"})
+    runs = tmp_path / "runs"
+    runs.mkdir()
+    told = "It is x [10]【11, 90】.\nConfidence: 85%"
+    for number, run in enumerate(
+        [
+            browsecomp("1", "completed", told, ["10", "90"], ["11"]),
+            browsecomp("2", "incomplete", "half", ["90"], ["90"]),
+            browsecomp("3", "completed", "No idea", ["30"]),
+        ]
+    ):
+        write_json(runs / f"run_{number}.json", run)
+    found = {key: each[0] for key, each in imported(folder, runs).items()}
+    assert (found["1"].confidence, found["2"].answer, found["3"].evidence) == (0.85, None, ())
+    values = trace_values(asked, found)
+    assert values["evidence_recall"].tolist() == [1, 0, 0.5]
+    assert values["searches"].tolist() == [2, 2, 1]
+    assert values["useless_searches"].tolist() == [0, 1, 0]
+    assert values["cited_recall"].tolist() == [1, 0, 0]
+    assert values["cited_precision"][0] == pytest.approx(2 / 3)
+    assert np.isnan(values["cited_precision"][1:]).all()
+
+
+EVILS = {
+    "not a trace": '{"a": 1}',
+    "a text": '"spans"',
+    "a number for spans": '{"resourceSpans": 5}',
+    "spans without ids": json.dumps(otlp(ROOT_SPAN)).replace('"traceId"', '"x"'),
+    "times that are words": json.dumps(otlp(ROOT_SPAN)).replace('"9000000000"', '"soon"'),
+    "an observation without an id": '[{"traceId": "t", "type": "SPAN"}]',
+    "a run without a result": '{"query_id": "1", "retrieved_docids": []}',
+    "neither JSON nor protobuf": "hello",
+    "deep": '{"resourceSpans": ' + "[" * 300,
+}
+
+
+@pytest.mark.parametrize("evil", EVILS)
+def test_a_malformed_file_of_traces_is_refused_in_a_sentence(evil: str, tmp_path: Path) -> None:
+    file = tmp_path / "evil.json"
+    file.write_text(EVILS[evil])
+    with pytest.raises(FormatError, match=r"evil\.json"):
+        list(read_recorded(file))
+
+
+def test_spans_within_themselves_end(atlas: Path) -> None:
+    around = [{**ROOT_SPAN, "parent": "b"}, {**retriever(1, "a", "d4"), "id": "b"}]
+    file = atlas.parent / "agent.json"
+    write_json(file, otlp(*around))
+    (found,) = read_recorded(file)
+    assert found.question == ""
+
+
+def system(name: str, searches: list[float]) -> Measured:
+    ids = pd.Index([f"q{n:02}" for n in range(len(searches))], name="question_id")
+    return Measured(name, "", pd.DataFrame({"searches": searches}, index=ids))
+
+
+def test_fewer_searches_are_better() -> None:
+    few, many = [1.0, 2.0] * 15, [4.0, 5.0] * 15
+    result = compare([system("few", few), system("many", many)])
+    (pair,) = result["pairs"]
+    assert (pair["difference"], pair["verdict"]) == (-3, "few better")
+    assert pair["low"] < -3 < pair["high"] < 0
+    ranks = {each["name"]: each["measures"]["searches"]["rank"] for each in result["systems"]}
+    assert ranks == {"few": [1, 1], "many": [2, 2]}
+    assert (len(result["moved"]["a_better"]), len(result["moved"]["b_better"])) == (30, 0)
+    for candidate, base, verdict in ((many, few, "worse"), (few, many, "no significant loss")):
+        gate = judged([system("new", candidate), system("old", base)], ["searches"])
+        assert gate["pairs"][0]["verdict"] == verdict
+
+
+AGENTS = {
+    "LangChain": (
+        agents.LANGCHAIN,
+        ("langchain-core==1.8.3", "openinference-instrumentation-langchain==0.1.80"),
+        ["traces.json", "traces.pb"],
+    ),
+    "LlamaIndex": (
+        agents.LLAMA_INDEX,
+        ("llama-index-core==0.14.25", "openinference-instrumentation-llama-index==4.6.1"),
+        ["traces.json", "traces.pb"],
+    ),
+    "Inspect": (agents.INSPECT, ("inspect-ai==0.3.285",), ["."]),
+}
+ENCODING = ("opentelemetry-sdk", "opentelemetry-exporter-otlp-proto-common")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("package", AGENTS)
+def test_traces_that_agents_of_real_packages_leave_are_read(
+    package: str, tmp_path: Path, workspace: Workspace
+) -> None:
+    program, needed, written = AGENTS[package]
+    python, out = tmp_path / "environment/bin/python", tmp_path / "out"
+    out.mkdir()
+    uv = [sys.executable, "-m", "uv"]
+    subprocess.run([*uv, "venv", "--quiet", str(tmp_path / "environment")], check=True)
+    install = [*uv, "pip", "install", "--quiet", "--python", str(python), *needed, *ENCODING]
+    done = subprocess.run(install, capture_output=True, text=True)
+    if done.returncode:
+        pytest.skip(f"{', '.join(needed)} cannot be installed: {done.stderr[-200:]}")
+    folder = workspace.root / "data/mini/translated"
+    words = [str(python), "-c", program, str(folder), str(out)]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    # Inspect's own package reads its logs; ours come first.
+    more = {"PYTHONPATH": str(next(tmp_path.glob("environment/lib/*/site-packages")))}
+    variables = more if package == "Inspect" else {}
+    texts = {
+        row["doc_id"]: row["content"] for row in json.loads((folder / "corpus.json").read_text())
+    }
+    asked = json.loads((folder / "queries.json").read_text())[:5]
+    for name in written:
+        command = [sys.executable, "-c", IMPORT.format(variables=variables)]
+        command += ["traces", "import", str(out / name), "--search-tool", "search"]
+        workspace.run(*command, "--out", "agent.traces.jsonl")
+        traces = {
+            each.question_id: each for each in read_traces(workspace.root / "agent.traces.jsonl")
+        }
+        assert traces.keys() == {question["question_id"] for question in asked}
+        for question in asked:
+            trace = traces[question["question_id"]]
+            words_ = set(question["question"])
+            best = sorted(texts, key=lambda i: (-len(words_ & set(texts[i])), i))[:3]
+            assert names(trace)[0] == best
+            assert (trace.searches or ())[0].query == question["question"]
+            assert len(trace.searches or ()) == (2 if package == "LangChain" else 1)
+            assert trace.answer
+            tokens = [(call.input_tokens, call.output_tokens) for call in trace.calls]
+            calls = {"LangChain": [(12, 3)], "Inspect": [(12, 3)] * 2, "LlamaIndex": [(None, None)]}
+            assert tokens == calls[package]
+    compared = workspace.python("bears", "compare", "agent.traces.jsonl", "workspace")
+    assert "5 questions" in compared or "18 questions" in compared
+
+
+IMPORT = """
+import sys
+sys.path += {variables!r}.values()
+from bears.cli import main
+sys.exit(main())
+"""
+"""Our program, with the packages of an environment after ours."""
+
+
+def hit(name: str) -> ChunkHit:
+    return ChunkHit(Chunk(name), 0.0)
+
+
+def test_the_ranking_of_a_trace_is_the_order_of_first_sight() -> None:
+    found = (Search("a", (hit("d2"), hit("d1"))), Search("b", (hit("d1"), hit("d3"))))
+    trace = Trace(question_id="q", searches=found)
+    assert [each.doc_id for each in trace.ranking] == ["d2", "d1", "d3"]
+    assert trace.retrieved == frozenset({"d1", "d2", "d3"})
