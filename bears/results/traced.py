@@ -12,6 +12,7 @@ from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import score_answers
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
 from bears.evaluation.measure import parse_measure
+from bears.evaluation.repeats import note
 from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import stream_documents
@@ -92,10 +93,16 @@ def system_of_traces(path: Path, records: Records) -> System:
     repeats = repeats_in(path)
     tables = repeated_values(repeats, records)
     values = pd.concat(tables).groupby(level=0, sort=False).mean()
+    what, main = "traces", records.evaluate.main
+    if len(repeats) > 1:
+        what = f"traces, {len(repeats)} repeats"
+    if all(main in table for table in tables):
+        columns = [table[main].reindex(values.index) for table in tables]
+        what = ", ".join(filter(None, (what, note(np.column_stack(columns), main))))
     _, kinds = frames_of(Evaluation({}, {}, {}, 0), records.source, records.lineage)
     return System(
         path.stem,
-        "traces" if len(repeats) == 1 else f"traces, {len(repeats)} repeats",
+        what,
         values.reindex(kinds.index),
         kinds,
         records.state.as_dict(),
