@@ -70,7 +70,7 @@ class Client(Generic[R, A]):
         rate: the provider's known rate limits, if they are to outlive this client.
 
     Raises:
-        ConfigurationError: there is no API key.
+        ConfigurationError: there is no API key, or no price for a budget.
     """
 
     def __init__(
@@ -82,7 +82,8 @@ class Client(Generic[R, A]):
         rate: RateLimits | None = None,
     ) -> None:
         self.endpoint, self.model = endpoint, models.model(endpoint.model)
-        self.budget = budget or Budget(None, Price(0, 0))
+        self.budget = budget or Budget(None)
+        self.price = endpoint.price_in(models) if budget else Price(0, 0)
         pace = endpoint.requests_per_minute, endpoint.tokens_per_minute
         self.limits = rate or RateLimits(*pace)
         self.access = find_access(endpoint, env_folder)
@@ -211,18 +212,18 @@ class Connection(Generic[R, A]):
         return state.attempt_number >= (min(attempts, UNHEARD) if unheard else attempts)
 
     async def _paid(self, request: R) -> A:
-        budget = self.client.budget
-        amount = budget.bound(request)
+        budget, price, cost = self.client.budget, self.client.price, 0.0
+        amount = price.of(request.most_input_tokens(), request.max_output_tokens)
         await budget.reserve(amount)
         try:
             answer = await self._ask(request)
+            cost = price.of(answer.input_tokens, answer.output_tokens)
         except (Lost, asyncio.CancelledError):
-            await budget.forfeit(amount)
+            # It may be charged.
+            cost = amount
             raise
-        except BaseException:
-            await budget.release(amount)
-            raise
-        await budget.settle(amount, answer.input_tokens, answer.output_tokens)
+        finally:
+            await budget.settle(amount, cost)
         return answer
 
     async def _ask(self, request: R) -> A:

@@ -98,7 +98,7 @@ class Workflow(Generic[U]):
             ConfigurationError: there is no model, no price or no API key.
         """
         settings = self.use.settings
-        budget = Budget(settings.budget, self.price, settings.where)
+        budget = Budget(settings.budget, settings.where)
         online = Online(settings, self.models, budget, self.root)
         kept = self.kept
         with kept.journal.exclusive(), kept.journal.writer() as append:
@@ -157,7 +157,7 @@ class Workflow(Generic[U]):
         if may_fill and self.use.resolve(load(self.replies, self.use.name)).missing:
             report = self.fill()
             self.publish()
-            report.show(self.use.name)
+            report.show()
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
         return load(self.replies, self.use.name)

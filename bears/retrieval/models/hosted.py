@@ -149,7 +149,7 @@ class Hosted:
             OSError: a vector cannot be kept; no more are bought.
         """
         sent, journal = self._sent(texts), self._journals[kind]
-        budget = Budget(self.settings.budget, self.price, WHERE)
+        budget = Budget(self.settings.budget, WHERE)
         budget.spent = self.spent
         client = self._client(budget)
         with journal.filling() as keep:
