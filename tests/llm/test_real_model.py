@@ -89,7 +89,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         task = configured(read_task, config)(folder / "sampled", folder)
         workflow = Workflow(task, folder / "memory.jsonl", folder)
         report = workflow.fill()
-    rows = list(workflow.kept.journal.rows())
+    rows = list(workflow.journal.rows())
     # Shown where a test fails.
     print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing")
     for row in rows:
@@ -157,7 +157,7 @@ def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
             assert list(json.loads(row["translation"])) == ["terms"]
         else:
             assert _errors(filled, row, task) == []
-    terms = task.resolve(filled.workflow.kept.known()).terms
+    terms = task.resolve(filled.workflow.known()).terms
     for question in task.source_texts.questions:
         for source, rendering in terms.get(question.question_id, ()):
             assert rendering

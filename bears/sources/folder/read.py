@@ -89,12 +89,12 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     for path in parts.names:
         parts.count(path, 1)
     replaced = _replaced_by(parts, texts, settings.near_duplicate)
-    kept = {name: text for name, text in texts.items() if name not in replaced}
-    for name, text in kept.items():
+    read = {name: text for name, text in texts.items() if name not in replaced}
+    for name, text in read.items():
         yield [pool_document(parts.dataset, name, text)]
     if not asked:
         return
-    places = Places(kept, replaced, left_out, {name: contents[name].dropped for name in kept})
+    places = Places(read, replaced, left_out, {name: contents[name].dropped for name in read})
     found, remarks = questions(table, parts.name, parts.dataset, places)
     parts.count(table, len(found))
     for line, text in remarks:
@@ -156,13 +156,13 @@ def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, sha
         sheets = [content.blocks for content in same.values()]
         for name, found in zip(same, margins(sheets, edge, share), strict=True):
             blocks = same[name].blocks
-            kept = [block for i, block in enumerate(blocks) if i not in found]
-            if found and kept:
+            own = [block for i, block in enumerate(blocks) if i not in found]
+            if found and own:
                 dropped = [blocks[i] for i in sorted(found)]
                 what = "dropped: other files begin or end with it too"
                 parts.report += [(name, what, text) for text in dropped]
                 parts.notes["texts dropped that many files begin or end with"] += len(dropped)
-                same[name].blocks = kept
+                same[name].blocks = own
                 same[name].dropped += dropped
 
 
@@ -181,12 +181,12 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
     found: dict[int, int] = {}
     for position, others in sorted(earlier.items()):
         # A document equal to a dropped one gets the same replacement.
-        kept = [(share, first) for share, first in others if share == 1 or first not in found]
-        if kept:
-            share, first = max(kept, key=lambda each: (each[0], -each[1]))
+        similar = [(share, first) for share, first in others if share == 1 or first not in found]
+        if similar:
+            share, first = max(similar, key=lambda each: (each[0], -each[1]))
             found[position] = found.get(first, first)
             what = f"dropped: {share:.0%} the same as {ids[first]}"
             parts.report.append((ids[position], what, contents[position]))
     if found:
         parts.notes["files dropped as near duplicates"] = len(found)
-    return {ids[dropped]: ids[kept] for dropped, kept in found.items()}
+    return {ids[dropped]: ids[first] for dropped, first in found.items()}
