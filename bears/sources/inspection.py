@@ -206,8 +206,9 @@ def _look(
         rows = sum(parts.counts.values())
         if doubt := _doubt(given.fields or {}, rows, texts_asked, gold_texts):
             raise SourceError(doubt)
-    if unmet := set(parts.fields) - parts.met:
-        raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
+    named = source.fields or {}
+    if unmet := set(named) - parts.met:
+        raise SourceError(f"no row has a field called {', '.join(named[word] for word in unmet)}")
     texts = [document.content for document in pool]
     described = replace(_described(source, given, texts, fixed), limit=given.limit)
     # Where questions bring their paragraphs, a document is its text.
@@ -221,7 +222,7 @@ def _look(
         shown = (first.question.question, first.question.gold_answer, text)
     left_out = {
         name: what.removeprefix(LEFT_OUT)
-        for name, what, _ in parts.report
+        for name, what, _ in parts.report.remarks
         if what.startswith(LEFT_OUT)
     }
     counts = (documents, len(asked), len(every) - len(asked), len(gold))
