@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from bears.config import checkout
-from bears.files.journal import Journal
+from bears.files.journal import Journal, JournalRow
 from bears.files.shown import complain
 from bears.layout import JOURNAL
 from bears.llm.budget import Budget
@@ -60,7 +60,7 @@ class Workflow(Generic[U]):
         """Return the journal of all paid replies."""
         return Journal(self.root / JOURNAL)
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[JournalRow]:
         """Yield the journal's rows of this use, except those that UTF-8 cannot hold."""
         name = self.use.name
         rows = (row for row in self.journal.rows() if name in row)
@@ -158,7 +158,7 @@ class Workflow(Generic[U]):
                 text = give_up(row["reasons"])
                 yield KeptReply(row["key"], "", row["field"], row["text"], text)
 
-    def failures(self) -> Iterator[dict[str, Any]]:
+    def failures(self) -> Iterator[JournalRow]:
         """Return the journal's last failure of each request that is missing."""
         missing = {self.use.key(request) for request in self.resolve().missing}
         last = {row["key"]: row for row in self.rows() if row["kind"] == "failure"}

@@ -111,7 +111,7 @@ def test_an_approximate_search_tells_its_recall(qdrant_url: str, tmp_path: Path)
     said = searcher.exactness(asked, 10)
     assert (said["exact"], said["ef"]) == (False, 4)
     assert said["recall"] == pytest.approx(sum(shares) / len(shares), abs=1e-6)
-    assert 0.1 < said["recall"] < 0.99
+    assert 0.1 < sum(shares) / len(shares) < 0.99
 
 
 @pytest.mark.slow

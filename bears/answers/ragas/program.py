@@ -11,6 +11,7 @@ import json
 import math
 import os
 import sys
+from collections.abc import Mapping
 from contextvars import ContextVar
 from importlib.metadata import version
 from typing import Any, TextIO
@@ -31,7 +32,7 @@ class Replies(httpx2.AsyncBaseTransport):
         out: gets a line for each request.
     """
 
-    def __init__(self, known: dict[str, Any], out: TextIO) -> None:
+    def __init__(self, known: Mapping[str, Any], out: TextIO) -> None:
         self._known, self._out = known, out
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
@@ -48,7 +49,7 @@ class Replies(httpx2.AsyncBaseTransport):
         return httpx2.Response(200, json=self._known[key]) if known else httpx2.Response(404)
 
 
-def metrics(client: openai.AsyncOpenAI, asked: dict[str, Any]) -> dict[str, Any]:
+def metrics(client: openai.AsyncOpenAI, asked: Mapping[str, Any]) -> dict[str, Any]:
     """Return the metrics by name; ``client`` gets all their requests."""
     from ragas.embeddings import OpenAIEmbeddings
     from ragas.llms import llm_factory
@@ -64,7 +65,7 @@ def metrics(client: openai.AsyncOpenAI, asked: dict[str, Any]) -> dict[str, Any]
     }
 
 
-def inputs(metric: str, row: dict[str, Any]) -> dict[str, Any]:
+def inputs(metric: str, row: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields of a row that a metric uses."""
     given = {
         "user_input": row["question"],
@@ -79,7 +80,7 @@ def inputs(metric: str, row: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in unused}
 
 
-async def main(asked: dict[str, Any], out: TextIO) -> None:
+async def main(asked: Mapping[str, Any], out: TextIO) -> None:
     """Score every row by every metric."""
     client = openai.AsyncOpenAI(
         # `Replies` answers: nothing is sent there, and nothing is tried again.
@@ -91,7 +92,7 @@ async def main(asked: dict[str, Any], out: TextIO) -> None:
     known = metrics(client, asked)
     print(json.dumps({name: version(name) for name in PACKAGES}), file=out)
 
-    async def score(place: int, row: dict[str, Any], metric: str) -> None:
+    async def score(place: int, row: Mapping[str, Any], metric: str) -> None:
         scored: dict[str, Any] = {"row": place, "metric": metric, "value": None, "problem": ""}
         requests: list[tuple[bytes, bool]] = []
         ASKED.set(requests)

@@ -12,7 +12,7 @@ model's only for new questions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
@@ -96,7 +96,7 @@ class Hosted:
         }
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """Return the model, the dimensions, and how long texts are treated."""
         names = ("model", "dimensions", "text_tokens", "too_long")
         return {name: getattr(self.settings, name) for name in names}

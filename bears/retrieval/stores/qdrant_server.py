@@ -73,12 +73,11 @@ class Server:
         self.url, self._key_env, self._patience_s = url, key_env, patience_s
         # It would log every request if a package has set up logging.
         logging.getLogger("httpx").setLevel(logging.WARNING)
-        where: dict[str, Any] = {"location" if url == IN_PROCESS else "url": url}
         key = api_key(key_env)
         try:
             # The versions are not compared: only calls that 1.16 knows are made.
             self.client = QdrantClient(
-                **where, api_key=key, timeout=timeout_s, check_compatibility=False
+                url, api_key=key, timeout=timeout_s, check_compatibility=False
             )
         except ValueError as error:
             raise ConfigurationError(
