@@ -189,7 +189,7 @@ def test_a_key_that_is_missing_or_wrong_is_named_but_not_shown(
     made = list(shards(directions(20)))
     with QdrantServer(tmp_path / "server", api_key="right") as server:
         guarded = qdrant(server.url, api_key_env=KEY)
-        with pytest.raises(ConfigurationError, match=f"variable {KEY} holds no key"):
+        with pytest.raises(ConfigurationError, match=f"variable {KEY} is not set"):
             guarded.write(made, tmp_path)
         with pytest.raises(StoreError, match=r"40[13] .*api_key_env .none."):
             qdrant(server.url).write(made, tmp_path)

@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
-from concurrent.futures import Future
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -25,7 +24,7 @@ from bears.errors import RetrieverUnavailable
 from bears.llm.budget import Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest, token_range
 from bears.llm.endpoint import has_key
-from bears.llm.faults import RunStopped
+from bears.llm.faults import ClientError, RunStopped
 from bears.llm.models import Models, Price, models_of
 from bears.llm.rate_limits import RateLimits
 from bears.retrieval.models.encoder import Kind, Vectors, normalized
@@ -34,10 +33,8 @@ from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
     from bears.llm.client import Embeddings
-    from bears.llm.faults import ClientError
 
 Progress = Callable[[int, float], None]
-Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
 
 
 @dataclass(frozen=True)
@@ -154,14 +151,16 @@ class Hosted:
         client = self._client(budget)
         with journal.filling() as keep:
 
-            def take(request: EmbeddingRequest, vectors: Vectors) -> list[Future[None]]:
+            async def take(request: EmbeddingRequest, answer: Embedded) -> None:
+                # Wait for the disk: if vectors cannot be kept, no more should be bought.
+                written = map(keep, request.texts, answer.vectors)
+                await asyncio.gather(*map(asyncio.wrap_future, written))
                 if progress is not None:
                     progress(len(request.texts), budget.spent)
-                return list(map(keep, request.texts, vectors))
 
             requests = self.settings.requests(journal.missing(sent))
             try:
-                problem = asyncio.run(_ask(client.answers(requests), take))
+                problem = asyncio.run(_first_problem(client.answers(requests, take)))
             finally:
                 self.spent = budget.spent
         if left := len(journal.missing(sent)):
@@ -209,18 +208,13 @@ class Hosted:
         )
 
 
-async def _ask(
-    answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]], take: Take
+async def _first_problem(
+    answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]],
 ) -> str:
-    """Pass on the vectors as they come; return the first problem."""
-    problem = ""
     try:
-        async for request, outcome in answers:
-            if isinstance(outcome, Embedded):
-                # Wait for the disk: if vectors cannot be kept, no more should be bought.
-                await asyncio.gather(*map(asyncio.wrap_future, take(request, outcome.vectors)))
-            else:
-                problem = problem or str(outcome)
+        problems = [
+            str(outcome) async for _, outcome in answers if isinstance(outcome, ClientError)
+        ]
     except RunStopped as stopped:
         return str(stopped)
-    return problem
+    return next(iter(problems), "")
