@@ -2,13 +2,14 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
 from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
-from bears.answers.ragas.run import python
+from bears.answers.ragas.run import python, running
 from bears.answers.ragas.scores import HEADER, MISSING, cells, summary
 from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
@@ -71,13 +72,14 @@ def score(
             f"{selected(config).benchmark.name}, each once; leave --system out"
         )
     settings = parse(RagasSettings, config["ragas"], "ragas")
-    use = RagasUse(rows, settings)
-    workflow = Workflow(use, files_of(config).replies(use.name))
-    if plan:
-        show_plan(workflow, workflow.plan())
-        return
-    report = ask_missing(workflow, yes) if fill else FillReport()
-    workflow.resolve()
+    with running(rows, asdict(settings)) as evaluate:
+        use = RagasUse(rows, settings, evaluate)
+        workflow = Workflow(use, files_of(config).replies(use.name))
+        if plan:
+            show_plan(workflow, workflow.plan())
+            return
+        report = ask_missing(workflow, yes) if fill else FillReport()
+        workflow.resolve()
     found = use.found
     about: dict[str, Any] = state.as_dict() if state else {"name": selected(config).benchmark.name}
     result = {

@@ -91,7 +91,7 @@ def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() ->
 
 PLAYED = """#!{python}
 import json, sys
-asked = json.load(sys.stdin)
+asked, _ = json.loads(sys.stdin.readline()), sys.stdin.readline()
 {body}
 """
 SCORES = """
@@ -101,9 +101,10 @@ for row in range(len(asked["rows"])):
         problem = "NaN" if (row, place) == (0, 1) else ""
         value = None if problem else place / 4
         print(json.dumps({"row": row, "metric": metric, "value": value, "problem": problem}))
+print("null")
 """.replace("{metrics}", repr(METRICS))
 
-SEEN = 'print(json.dumps(asked["rows"]), file=open("seen.json", "w"))'
+SEEN = 'open("seen.json", "w").write(json.dumps(asked["rows"]))'
 
 
 def played(workspace: Workspace, body: str) -> None:
@@ -196,7 +197,7 @@ def test_other_questions_than_the_benchmark_s_come_on_no_leaderboard(
 
 
 def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspace) -> None:
-    played(workspace, SCORES + SEEN)
+    played(workspace, SEEN + SCORES)
     assert "generator is none; choose another one" in ragas(workspace, code=1)
     words = ["generator=sentence", "generator.documents=2"]
     stale = "data/mini/answers/bm25.sentence.jsonl does not exist; run `dvc repro generate`"

@@ -1,8 +1,10 @@
-"""The program for the environment of `make ragas`: JSON from standard input to standard output.
+"""The program for the environment of `make ragas`, which speaks with `bears.answers.ragas.run`.
 
-It reads what `bears.answers.ragas.run` writes. It prints the versions of the packages, then a line
-for each request of ragas and for each metric of each row. Other output of the packages goes to
-standard error. It asks no model, and imports nothing from bears.
+The first line of standard input says what to score, and each later one has replies to requests.
+Standard output gets the versions of the packages. After each line of replies come a line for each
+request of ragas and for each score, and ``null``; what lacked a reply is scored again the next
+time. All lines are JSON. Other output of the packages goes to standard error. The program asks no
+model, and imports nothing from bears.
 """
 
 import asyncio
@@ -80,19 +82,20 @@ def inputs(metric: str, row: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in given.items() if name not in unused}
 
 
-async def main(asked: Mapping[str, Any], out: TextIO) -> None:
+async def main(out: TextIO) -> None:
     """Score every row by every metric."""
+    asked, replies = json.loads(sys.stdin.readline()), dict[str, Any]()
     client = openai.AsyncOpenAI(
         # `Replies` answers: nothing is sent there, and nothing is tried again.
         base_url="http://kept",
         api_key="none",
         max_retries=0,
-        http_client=httpx2.AsyncClient(transport=Replies(asked["known"], out)),
+        http_client=httpx2.AsyncClient(transport=Replies(replies, out)),
     )
     known = metrics(client, asked)
     print(json.dumps({name: version(name) for name in PACKAGES}), file=out)
 
-    async def score(place: int, row: Mapping[str, Any], metric: str) -> None:
+    async def score(place: int, row: Mapping[str, Any], metric: str) -> bool:
         scored: dict[str, Any] = {"row": place, "metric": metric, "value": None, "problem": ""}
         requests: list[tuple[bytes, bool]] = []
         ASKED.set(requests)
@@ -101,17 +104,23 @@ async def main(asked: Mapping[str, Any], out: TextIO) -> None:
             scored |= {"value": value} if math.isfinite(value) else {"problem": "NaN"}
         except Exception as error:
             scored["problem"] = f"{type(error).__name__}: {error}"
-        if not all(has_reply for _, has_reply in requests):
+        complete = all(has_reply for _, has_reply in requests)
+        if not complete:
             # Whatever ragas made of it.
             scored |= {"value": None, "problem": "no kept reply"}
         print(json.dumps(scored), file=out)
+        return complete
 
-    rows = enumerate(asked["rows"])
-    await asyncio.gather(*(score(n, row, metric) for n, row in rows for metric in known))
+    left = [(n, row, metric) for n, row in enumerate(asked["rows"]) for metric in known]
+    for line in sys.stdin:
+        replies.update(json.loads(line))
+        complete = await asyncio.gather(*(score(*each) for each in left))
+        left = [each for each, done in zip(left, complete, strict=True) if not done]
+        print("null", file=out)
 
 
 if __name__ == "__main__":
     os.environ["RAGAS_DO_NOT_TRACK"] = "true"
-    out = os.fdopen(os.dup(1), "w", encoding="utf-8")
+    out = os.fdopen(os.dup(1), "w", buffering=1, encoding="utf-8")
     os.dup2(2, 1)
-    asyncio.run(main(json.load(sys.stdin), out))
+    asyncio.run(main(out))

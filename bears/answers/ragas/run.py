@@ -2,8 +2,8 @@
 
 import json
 import os
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from subprocess import PIPE, Popen
@@ -76,20 +76,20 @@ class Evaluated:
 
     Args:
         versions: of the packages.
-        scores: in the order in which they came.
-        requests: those with and without a kept reply.
+        scores: in the order in which they came; a later one of a row and a metric counts.
+        requests: those with and without a kept reply, in the same order.
     """
 
     versions: dict[str, str] = field(default_factory=dict)
     scores: list[Score] = field(default_factory=list)
     requests: list[RagasRequest] = field(default_factory=list)
 
-    def take(self, line: bytes) -> None:
-        """Take one line of the program."""
+    def take(self, line: bytes) -> bool:
+        """Take one line of the program; return whether it is the last one for now."""
         value = json_value(line, "a line of ragas")
-        if not self.versions:
-            self.versions = value
-            return
+        if not self.versions or value is None:
+            self.versions = self.versions or value
+            return value is None
         try:
             found = _LINE.validate_python(value)
         except ValidationError:
@@ -98,6 +98,10 @@ class Evaluated:
             self.scores.append(found)
         else:
             self.requests.append(found)
+        return False
+
+
+Evaluate = Callable[[KeptReplies], Evaluated]
 
 
 def python() -> Path:
@@ -115,10 +119,11 @@ def python() -> Path:
     return found
 
 
-def evaluate(
-    rows: Sequence[RagasRow], models: Mapping[str, object], known: KeptReplies
-) -> Evaluated:
-    """Score rows by all metrics, as far as the replies are known.
+@contextmanager
+def running(rows: Sequence[RagasRow], models: Mapping[str, object]) -> Iterator[Evaluate]:
+    """Start ragas; yield a function that scores rows by all metrics, as far as replies are known.
+
+    Another call with more replies scores only what lacked one.
 
     Args:
         models: ``model``, ``embeddings`` and ``answer_tokens`` for ragas.
@@ -128,34 +133,46 @@ def evaluate(
         FormatError: a kept reply is not JSON.
         RagasFailed: ragas stopped early.
     """
-    replies = {
-        entry.key: json_value(entry.answer.encode(), f"the kept reply {entry.key}")
-        for entry in known
-    }
-    asked = {**models, "known": replies, "rows": [*map(asdict, rows)]}
     env = {name: os.environ[name] for name in PASSED if name in os.environ}
-    found, words = Evaluated(), [str(python()), "-I", str(PROGRAM)]
+    found, words, sent = Evaluated(), [str(python()), "-I", str(PROGRAM)], set[str]()
     with (
         TemporaryFile() as errors,
         Popen(words, stdin=PIPE, stdout=PIPE, stderr=errors, env=env) as process,
     ):
-        assert process.stdin
-        assert process.stdout
+        told, lines = process.stdin, process.stdout
+        assert told
+        assert lines
+
+        def evaluate(known: KeptReplies) -> Evaluated:
+            new = {
+                entry.key: json_value(entry.answer.encode(), f"the kept reply {entry.key}")
+                for entry in known
+                if entry.key not in sent
+            }
+            sent.update(new)
+            # It may have ended.
+            with suppress(BrokenPipeError):
+                told.write(_line(new))
+                told.flush()
+            if any(found.take(line) for line in lines):
+                return found
+            status = process.wait()
+            errors.seek(0)
+            last = errors.read().decode("utf-8", "replace").strip().rpartition("\n")[2]
+            raise RagasFailed(
+                f"ragas ended after {len(found.scores)} scores: status {status}, "
+                f"{last or 'it printed no reason':.400}"
+            )
+
         try:
-            # It may end before it reads this.
-            with suppress(BrokenPipeError), process.stdin:
-                process.stdin.write(json.dumps(asked).encode())
-            for line in process.stdout:
-                found.take(line)
+            told.write(_line({**models, "rows": [*map(asdict, rows)]}))
+            yield evaluate
         except BaseException:
             process.kill()
+            with suppress(BrokenPipeError):
+                told.close()
             raise
-        if process.wait():
-            errors.seek(0)
-            told = errors.read().decode("utf-8", "replace").strip().splitlines()
-            last = told[-1] if told else "it printed no reason"
-            raise RagasFailed(
-                f"ragas ended after {len(found.scores)} scores: status {process.returncode}, "
-                f"{last:.400}"
-            )
-    return found
+
+
+def _line(value: Mapping[str, object]) -> bytes:
+    return json.dumps(value).encode() + b"\n"

@@ -1,20 +1,20 @@
 """What ragas asks models, as a `bears.llm.use.Use`: its requests, and the replies that it gets.
 
-A request often depends on the reply to another, so a fill runs ragas once per round.
+A request often depends on the reply to another, so a fill has several rounds.
 """
 
 import json
 from base64 import b64encode
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, ClassVar
 
 from pydantic import PositiveInt
 
 from bears.answers.ragas.rows import RagasRow
-from bears.answers.ragas.run import Evaluated, RagasRequest, evaluate
+from bears.answers.ragas.run import Evaluate, Evaluated, RagasRequest
 from bears.llm.embedding import EmbeddingRequest
 from bears.llm.kept import KeptReplies
 from bears.llm.models import Model
@@ -65,13 +65,16 @@ class RagasUse:
     Args:
         rows: what to score.
         settings: the models.
+        evaluate: see `bears.answers.ragas.run.running`.
     """
 
     name = "ragas"
     advice = "raise ragas.answer_tokens if answers are cut off"
 
-    def __init__(self, rows: Sequence[RagasRow], settings: RagasSettings) -> None:
-        self.rows, self.settings = rows, settings
+    def __init__(
+        self, rows: Sequence[RagasRow], settings: RagasSettings, evaluate: Evaluate
+    ) -> None:
+        self.rows, self.settings, self._evaluate = rows, settings, evaluate
         self.found = Evaluated()
         """What ragas printed with the replies that were last known."""
         self._known = -1
@@ -84,8 +87,7 @@ class RagasUse:
     def resolve(self, known: KeptReplies) -> Needs[RagasRequest]:
         """Run ragas, unless nothing was added to the replies since it ran."""
         if len(known) != self._known:
-            self.found = evaluate(self.rows, asdict(self.settings), known)
-            self._known = len(known)
+            self.found, self._known = self._evaluate(known), len(known)
         needs = Needs[RagasRequest]()
         for request in {each.key: each for each in self.found.requests}.values():
             needs.ask(lambda each: known.get(each.key, ""), request)
