@@ -118,25 +118,9 @@ class Client(Generic[R, A]):
             async for pair in pool.outcomes(requests, answer, places):
                 yield pair
 
-    def check(self, request: R, answer: A) -> None:
-        """Raise RunStopped if an answer shows that all others would be wrong too."""
 
-
-class Online(Client[ChatRequest, ChatAnswer]):
-    """A language model behind an address."""
-
-
-class Embeddings(Client[EmbeddingRequest, Embedded]):
-    """A model of embeddings."""
-
-    def check(self, request: EmbeddingRequest, answer: Embedded) -> None:
-        """Raise RunStopped if vectors have other dimensions than configured."""
-        came, wanted = answer.vectors.shape[1], request.dimensions
-        if came != wanted:
-            raise RunStopped(
-                f"{self.access.base_url} answers vectors of {came} dimensions for "
-                f"{self.endpoint.model}, and {wanted} are configured"
-            )
+Online = Client[ChatRequest, ChatAnswer]
+"""A language model behind an address."""
 
 
 @dataclass
@@ -180,7 +164,6 @@ class Connection(Generic[R, A]):
                 raise RunStopped(f"{problem}. {again.remedy}") from None
             raise RequestFailed(problem) from None
         self.pool.answered += 1
-        self.client.check(request, found)
         return found
 
     def _retrying(self) -> tuple[tenacity.AsyncRetrying, tenacity.AsyncRetrying]:

@@ -32,7 +32,7 @@ from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
-    from bears.llm.client import Embeddings
+    from bears.llm.client import Client
 
 Progress = Callable[[int, float], None]
 
@@ -152,6 +152,13 @@ class Hosted:
         with journal.filling() as keep:
 
             async def take(request: EmbeddingRequest, answer: Embedded) -> None:
+                came, wanted = answer.vectors.shape[1], request.dimensions
+                if came != wanted:
+                    # All others would be wrong too.
+                    raise RunStopped(
+                        f"{client.access.base_url} answers vectors of {came} dimensions for "
+                        f"{self.settings.model}, and {wanted} are configured"
+                    )
                 # Wait for the disk: if vectors cannot be kept, no more should be bought.
                 written = map(keep, request.texts, answer.vectors)
                 await asyncio.gather(*map(asyncio.wrap_future, written))
@@ -173,11 +180,11 @@ class Hosted:
     def _models(self) -> Models:
         return models_of(checkout())
 
-    def _client(self, budget: Budget) -> Embeddings:
-        from bears.llm.client import Embeddings
+    def _client(self, budget: Budget) -> Client[EmbeddingRequest, Embedded]:
+        from bears.llm.client import Client
 
         # Created each time: it holds the key, and an encoder may be sent to other processes.
-        return Embeddings(self.settings, self._models, budget, checkout(), self._limits)
+        return Client(self.settings, self._models, budget, checkout(), self._limits)
 
     def _sent(self, texts: Iterable[str]) -> list[str]:
         """Return the texts to send, each once, without empty ones, which providers refuse."""
