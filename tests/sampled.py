@@ -134,9 +134,13 @@ def generated(rng: random.Random, rows: int = 30, share: float = 1.0) -> Raw:
 
 def typed(raw: Raw) -> Rows:
     """The generated rows, read as the real ones are."""
-    readers: dict[str, Reader] = {"drcd": squad.read, "hotpotqa": multi_hop, "2wiki": multi_hop}
+    readers: dict[str, Reader] = {
+        "drcd": squad.read_squad,
+        "hotpotqa": multi_hop,
+        "2wiki": multi_hop,
+    }
     return {
-        name: collected(read(GivenParts(name, {}, given=raw[name])))
+        name: collected(read(GivenParts(Source(name, "en", ""), {}, given=raw[name])))
         for name, read in readers.items()
     }
 

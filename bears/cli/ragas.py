@@ -2,17 +2,18 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from tabulate import tabulate
 
-from bears.answers.ragas.plan import planned
 from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
-from bears.answers.ragas.run import NAME, Evaluated, RagasSettings, evaluate, python
-from bears.answers.ragas.scores import HEADER, METRICS, UNANSWERED, cells, summary
+from bears.answers.ragas.run import python, running
+from bears.answers.ragas.scores import HEADER, MISSING, cells, summary
+from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
-from bears.config import Config, checkout, parse
+from bears.config import Config, parse
 from bears.config.source import source_of
 from bears.config.typed import configured
 from bears.errors import ConfigurationError, RepliesMissing
@@ -20,11 +21,11 @@ from bears.files.benchmark_state import BenchmarkState, heading
 from bears.files.digest import digest_of, sha256_of
 from bears.files.records import read_questions, write_json
 from bears.files.spreadsheet import write_csv
-from bears.llm.kept import Kept, extend
-from bears.llm.models import models_of
+from bears.llm.fill import FillReport
+from bears.llm.workflow import Workflow
 from bears.results.records import Records
 from bears.selection.configuration import composed, files_of, selected
-from bears.selection.spending import print_plan, spending
+from bears.selection.spending import ask_missing, show_plan
 from bears.selection.uses import generated_answers
 
 
@@ -71,16 +72,15 @@ def score(
             f"{selected(config).benchmark.name}, each once; leave --system out"
         )
     settings = parse(RagasSettings, config["ragas"], "ragas")
-    kept = Kept(NAME, files_of(config).replies(NAME), checkout())
-    found = evaluate(rows, settings, kept)
-    if plan or fill:
-        _show_plan(rows, settings, kept, found)
-    if plan:
-        return
-    if fill and found.missed:
-        with spending(len(rows) * len(METRICS), yes) as show:
-            found = evaluate(rows, settings, kept, lambda done, usd: show(done, 0, usd))
-        print(f"{len(found.used)} replies are kept; US$ {found.spent:.4f} were spent")
+    with running(rows, asdict(settings)) as evaluate:
+        use = RagasUse(rows, settings, evaluate)
+        workflow = Workflow(use, files_of(config).replies(use.name))
+        if plan:
+            show_plan(workflow, workflow.plan())
+            return
+        report = ask_missing(workflow, yes) if fill else FillReport()
+        workflow.resolve()
+    found = use.found
     about: dict[str, Any] = state.as_dict() if state else {"name": selected(config).benchmark.name}
     result = {
         "benchmark": about | {"questions": len(rows)},
@@ -95,9 +95,9 @@ def score(
         write_csv(out.with_suffix(".csv"), HEADER, rows_of)
     print(_table(result))
     if publish:
-        total, new = extend(kept.replies, NAME, found.used.values())
-        print(f"{kept.replies}: {total} entries, {new} of them new")
-    _check_complete(result["metrics"], found.problem)
+        total, new, _ = workflow.publish()
+        print(f"{workflow.replies}: {total} entries, {new} of them new")
+    _check_complete(result["metrics"], report.stopped)
     if system and state:
         _put_on_board(state, system, result)
 
@@ -130,18 +130,6 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
     return records.state if asked <= Counter(own) else None
 
 
-def _show_plan(
-    rows: Sequence[RagasRow], settings: RagasSettings, kept: Kept, replay: Evaluated
-) -> None:
-    chat, vectors, usd = planned(rows, replay, **settings.prices(models_of(kept.root)))
-    lines = [
-        ("models", f"{settings.model} and {settings.embeddings}"),
-        ("kept already", len(replay.used)),
-        ("calls", f"{chat} chat, {vectors} embeddings"),
-    ]
-    print_plan(lines, usd, settings.budget)
-
-
 def _table(result: Mapping[str, Any]) -> str:
     """Return a table of the means, and of the rows that do not enter them."""
     lines = [
@@ -157,21 +145,16 @@ def _table(result: Mapping[str, Any]) -> str:
     return f"{heading(result['benchmark'], result['input']['name'])}\n\n{table}"
 
 
-def _check_complete(metrics: Mapping[str, Mapping[str, Any]], problem: str) -> None:
+def _check_complete(metrics: Mapping[str, Mapping[str, Any]], stopped: str) -> None:
     """Raise RepliesMissing if scores need replies that are not kept.
 
     Args:
-        problem: why a model gave no reply; empty if no model was asked.
+        stopped: why the fill ended early; empty if it did not.
     """
-    unscored = sum((Counter(metric["unscored"]) for metric in metrics.values()), Counter[str]())
-    lacking = sum(unscored[reason] for reason in UNANSWERED.values())
+    lacking = sum(metric["unscored"].get(MISSING, 0) for metric in metrics.values())
     wanted = sum(metric["n_total"] for metric in metrics.values())
     if lacking:
-        remedy = (
-            f"{problem}. --fill again continues from there"
-            if problem
-            else "see what they cost with --plan, and ask for them with --fill"
-        )
+        remedy = stopped or "see what they cost with --plan, and ask for them with --fill"
         raise RepliesMissing(f"replies for {lacking} of {wanted} scores are missing; {remedy}")
 
 

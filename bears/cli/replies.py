@@ -113,7 +113,7 @@ def review(
     if export:
         rows = [dict.fromkeys(COLUMNS, "") | row for row in for_review(made)]
         if workflow:
-            found = workflow.use.resolve(workflow.kept.known())
+            found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
         write_review(export, rows)
         print(f"{export}: {len(rows)} texts to look at")
@@ -149,7 +149,7 @@ def glossary(file: Path, overrides: Sequence[str] = ()) -> None:
     task, languages = workflow.use, workflow.use.languages()
     terms = (
         Term(source, rendering, languages[question_id], task.language.name)
-        for question_id, pairs in task.resolve(workflow.kept.known()).terms.items()
+        for question_id, pairs in task.resolve(workflow.known()).terms.items()
         for source, rendering in pairs
     )
     print(f"{file}: {write_glossary(file, terms)} terms")

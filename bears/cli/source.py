@@ -121,12 +121,12 @@ def pin(file: Path) -> dict[str, Any]:
     """
     text = read_text(file)
     source = checked(parse(Source, yaml_value(text, str(file)), str(file)))
-    kept = checkout() / LOCAL
+    record = checkout() / LOCAL
     if source.hub and source.shape and not source.path:
-        source = found_on_hub(source, kept)
+        source = found_on_hub(source, record)
     with TemporaryDirectory() as folder:
         out = Path(folder) / "rows"
-        made = convert(source, reader_of(source), None, Path.cwd(), out, kept)["files"]
+        made = convert(source, reader_of(source), None, Path.cwd(), out, record)["files"]
     pins: dict[str, Any] = {"revision": source.revision} if source.revision else {}
     if source.rows is not None or len(made) == 1:
         pins["rows"] = sum(each["rows"] for each in made)

@@ -23,6 +23,7 @@ from bears.files.lock import locked
 
 LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
 
+JournalRow = dict[str, Any]
 Append = Callable[[Mapping[str, Any]], "Future[None]"]
 
 
@@ -37,7 +38,7 @@ class Journal:
         self.path = path
         self.damaged: list[tuple[int, str]] = []
 
-    def rows(self) -> Iterator[dict[str, Any]]:
+    def rows(self) -> Iterator[JournalRow]:
         """Yield the rows that the file had when this began; an absent file has none.
 
         Torn or corrupted lines are skipped; meanwhile ``damaged`` is filled anew with their
@@ -45,7 +46,7 @@ class Journal:
         """
         return (row for _, row in self.places())
 
-    def places(self, start: int = 0) -> Iterator[tuple[int, dict[str, Any]]]:
+    def places(self, start: int = 0) -> Iterator[tuple[int, JournalRow]]:
         """Yield `rows` from byte ``start`` on, each after the byte at which its line begins.
 
         Line numbers count from ``start`` too.
@@ -68,7 +69,7 @@ class Journal:
                     self.damaged.append((number, row))
                 place += len(line)
 
-    def at(self, places: Iterable[int]) -> Iterator[dict[str, Any]]:
+    def at(self, places: Iterable[int]) -> Iterator[JournalRow]:
         """Yield the rows whose lines begin at these bytes, in this order.
 
         Raises:
@@ -173,7 +174,7 @@ def _canonical(row: Mapping[str, Any]) -> bytes:
         return json.dumps(dict(row), **options).encode("utf-8")
 
 
-def _read(line: bytes) -> dict[str, Any] | str:
+def _read(line: bytes) -> JournalRow | str:
     """Return the row of a line, or the reason why it has none."""
     match = LINE.fullmatch(line)
     if match is None:

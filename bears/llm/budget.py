@@ -2,10 +2,7 @@
 
 import asyncio
 
-from bears.llm.embedding import EmbeddingRequest
 from bears.llm.faults import BudgetExhausted
-from bears.llm.models import Price
-from bears.llm.wire import ChatRequest
 
 
 class Budget:
@@ -13,22 +10,17 @@ class Budget:
 
     Args:
         limit_usd: the most US dollars to spend; None: no limit.
-        price: the price of tokens.
         where: the configuration key that has the limit, for messages.
     """
 
-    def __init__(self, limit_usd: float | None, price: Price, where: str = "translator") -> None:
-        self.limit, self.price, self._where = limit_usd, price, where
+    def __init__(self, limit_usd: float | None, where: str = "translator") -> None:
+        self.limit, self._where = limit_usd, where
         self.spent = 0.0
         """The cost of the replies, including lost ones that the provider may charge."""
         self.reserved = 0.0
         """The most that the requests in flight can cost."""
         self._in_flight = 0
         self._change = asyncio.Condition()
-
-    def bound(self, request: ChatRequest | EmbeddingRequest) -> float:
-        """Return the most that ``request`` can cost."""
-        return self.price.of(request.most_input_tokens(), request.max_output_tokens)
 
     async def reserve(self, amount: float) -> None:
         """Set ``amount`` dollars aside, and wait for other requests to settle if needed.
@@ -51,18 +43,13 @@ class Budget:
             self.reserved += amount
             self._in_flight += 1
 
-    async def settle(self, amount: float, input_tokens: int, output_tokens: int) -> None:
-        """Replace a reserved amount by the actual cost of the reply."""
-        self.spent += self.price.of(input_tokens, output_tokens)
-        await self.release(amount)
+    async def settle(self, amount: float, cost: float) -> None:
+        """Replace a reserved amount by the actual cost.
 
-    async def forfeit(self, amount: float) -> None:
-        """Count a reserved amount as spent: the reply is lost, but may be charged."""
-        self.spent += amount
-        await self.release(amount)
-
-    async def release(self, amount: float) -> None:
-        """Free a reserved amount: the provider refused the request and charges nothing."""
+        It is the whole amount for a reply that is lost, which may be charged, and nothing for a
+        request that the provider refused.
+        """
+        self.spent += cost
         self.reserved -= amount
         self._in_flight -= 1
         if not self._in_flight:

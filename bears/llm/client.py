@@ -70,7 +70,7 @@ class Client(Generic[R, A]):
         rate: the provider's known rate limits, if they are to outlive this client.
 
     Raises:
-        ConfigurationError: there is no API key.
+        ConfigurationError: there is no API key, or no price for a budget.
     """
 
     def __init__(
@@ -82,7 +82,8 @@ class Client(Generic[R, A]):
         rate: RateLimits | None = None,
     ) -> None:
         self.endpoint, self.model = endpoint, models.model(endpoint.model)
-        self.budget = budget or Budget(None, Price(0, 0))
+        self.budget = budget or Budget(None)
+        self.price = endpoint.price_in(models) if budget else Price(0, 0)
         pace = endpoint.requests_per_minute, endpoint.tokens_per_minute
         self.limits = rate or RateLimits(*pace)
         self.access = find_access(endpoint, env_folder)
@@ -117,25 +118,9 @@ class Client(Generic[R, A]):
             async for pair in pool.outcomes(requests, answer, places):
                 yield pair
 
-    def check(self, request: R, answer: A) -> None:
-        """Raise RunStopped if an answer shows that all others would be wrong too."""
 
-
-class Online(Client[ChatRequest, ChatAnswer]):
-    """A language model behind an address."""
-
-
-class Embeddings(Client[EmbeddingRequest, Embedded]):
-    """A model of embeddings."""
-
-    def check(self, request: EmbeddingRequest, answer: Embedded) -> None:
-        """Raise RunStopped if vectors have other dimensions than configured."""
-        came, wanted = answer.vectors.shape[1], request.dimensions
-        if came != wanted:
-            raise RunStopped(
-                f"{self.access.base_url} answers vectors of {came} dimensions for "
-                f"{self.endpoint.model}, and {wanted} are configured"
-            )
+Online = Client[ChatRequest, ChatAnswer]
+"""A language model behind an address."""
 
 
 @dataclass
@@ -179,7 +164,6 @@ class Connection(Generic[R, A]):
                 raise RunStopped(f"{problem}. {again.remedy}") from None
             raise RequestFailed(problem) from None
         self.pool.answered += 1
-        self.client.check(request, found)
         return found
 
     def _retrying(self) -> tuple[tenacity.AsyncRetrying, tenacity.AsyncRetrying]:
@@ -211,18 +195,18 @@ class Connection(Generic[R, A]):
         return state.attempt_number >= (min(attempts, UNHEARD) if unheard else attempts)
 
     async def _paid(self, request: R) -> A:
-        budget = self.client.budget
-        amount = budget.bound(request)
+        budget, price, cost = self.client.budget, self.client.price, 0.0
+        amount = price.of(request.most_input_tokens(), request.max_output_tokens)
         await budget.reserve(amount)
         try:
             answer = await self._ask(request)
+            cost = price.of(answer.input_tokens, answer.output_tokens)
         except (Lost, asyncio.CancelledError):
-            await budget.forfeit(amount)
+            # It may be charged.
+            cost = amount
             raise
-        except BaseException:
-            await budget.release(amount)
-            raise
-        await budget.settle(amount, answer.input_tokens, answer.output_tokens)
+        finally:
+            await budget.settle(amount, cost)
         return answer
 
     async def _ask(self, request: R) -> A:

@@ -81,9 +81,9 @@ class FillReport:
     stopped: str = ""
     usd: float = 0.0
 
-    def show(self, name: str) -> None:
-        """Print the result and the first failures; ``name`` is the use's."""
-        print(f"{self.answered} answers, {self.stored} {name}s stored; US$ {self.usd:.4f} spent")
+    def show(self) -> None:
+        """Print the result and the first failures."""
+        print(f"{self.answered} answers, {self.stored} stored; US$ {self.usd:.4f} spent")
         for request, reasons in list(self.failed.values())[:SHOWN]:
             complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
 

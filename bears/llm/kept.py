@@ -9,10 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import RepliesCorrupt
-from bears.files.journal import Journal
 from bears.files.lock import locked_folder
 from bears.files.records import read_lines, write_lines
-from bears.layout import JOURNAL
 
 HALF = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair. Models do send them, and UTF-8 cannot hold them."""
@@ -136,38 +134,3 @@ def load(path: Path, name: str) -> KeptReplies:
             raise RepliesCorrupt(f"{path}, line {number}: expected strings, and a {name}")
         entries.append(KeptReply(**row, answer=answer))
     return KeptReplies(entries)
-
-
-@dataclass(frozen=True)
-class Kept:
-    """Where the replies of a use are kept.
-
-    Args:
-        name: the name of the use.
-        replies: the published file.
-        root: the user's checkout, which holds the journal.
-    """
-
-    name: str
-    replies: Path
-    root: Path
-
-    @property
-    def journal(self) -> Journal:
-        """Return the journal of all paid replies, which all uses share."""
-        return Journal(self.root / JOURNAL)
-
-    def rows(self) -> Iterator[dict[str, Any]]:
-        """Yield the journal's rows of this use, except those that UTF-8 cannot hold."""
-        name = self.name
-        rows = (row for row in self.journal.rows() if name in row)
-        return (row for row in rows if is_whole(row["text"], row[name], *row["reasons"]))
-
-    def known(self) -> KeptReplies:
-        """Read the published replies, and those of the journal that are not published yet."""
-        name, known = self.name, KeptReplies()
-        for row in self.rows():
-            if row["kind"] == name:
-                known.add(KeptReply(row["key"], "", row["field"], row["text"], row[name]))
-        known.add(*load(self.replies, name))
-        return known

@@ -112,9 +112,11 @@ class ChatAnswer:
     @property
     def flaw(self) -> str:
         """Return why the text is not the whole answer; empty if it is."""
-        if self.refused or self.finish_reason == "stop":
+        if self.refused:
             return self.refused
-        return f"the answer is not complete (finish reason {self.finish_reason})"
+        if self.finish_reason != "stop":
+            return f"the answer is not complete (finish reason {self.finish_reason})"
+        return "" if self.text.strip() else "the answer is empty"
 
 
 def used(body: Mapping[str, Any], name: str, most: int) -> int:

@@ -9,12 +9,14 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from bears.config import checkout
+from bears.files.journal import Journal, JournalRow
 from bears.files.shown import complain
+from bears.layout import JOURNAL
 from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.endpoint import has_key
 from bears.llm.fill import Filling, FillReport, Tries
-from bears.llm.kept import Kept, KeptReplies, KeptReply, extend, load
+from bears.llm.kept import KeptReplies, KeptReply, extend, is_whole, load
 from bears.llm.models import Models, Price, estimate, models_of
 from bears.llm.use import Needs, Use
 
@@ -54,9 +56,24 @@ class Workflow(Generic[U]):
     root: Path = field(default_factory=checkout)
 
     @property
-    def kept(self) -> Kept:
-        """Return where the replies of the use are kept."""
-        return Kept(self.use.name, self.replies, self.root)
+    def journal(self) -> Journal:
+        """Return the journal of all paid replies."""
+        return Journal(self.root / JOURNAL)
+
+    def rows(self) -> Iterator[JournalRow]:
+        """Yield the journal's rows of this use, except those that UTF-8 cannot hold."""
+        name = self.use.name
+        rows = (row for row in self.journal.rows() if name in row)
+        return (row for row in rows if is_whole(row["text"], row[name], *row["reasons"]))
+
+    def known(self) -> KeptReplies:
+        """Read the published replies, and those of the journal that are not published yet."""
+        name, known = self.use.name, KeptReplies()
+        for row in self.rows():
+            if row["kind"] == name:
+                known.add(KeptReply(row["key"], "", row["field"], row["text"], row[name]))
+        known.add(*load(self.replies, name))
+        return known
 
     @cached_property
     def models(self) -> Models:
@@ -69,7 +86,7 @@ class Workflow(Generic[U]):
 
     def resolve(self) -> Needs[Any]:
         """Return what the use needs, with the published replies and those in the journal."""
-        return self.use.resolve(self.kept.known())
+        return self.use.resolve(self.known())
 
     def plan(self) -> FillPlan:
         """Estimate the cost of a fill."""
@@ -98,14 +115,14 @@ class Workflow(Generic[U]):
             ConfigurationError: there is no model, no price or no API key.
         """
         settings = self.use.settings
-        budget = Budget(settings.budget, self.price, settings.where)
+        budget = Budget(settings.budget, settings.where)
         online = Online(settings, self.models, budget, self.root)
-        kept = self.kept
-        with kept.journal.exclusive(), kept.journal.writer() as append:
+        journal = self.journal
+        with journal.exclusive(), journal.writer() as append:
             filling = Filling(
                 self.use,
-                kept.known(),
-                Tries(self.use.name, kept.rows()),
+                self.known(),
+                Tries(self.use.name, self.rows()),
                 append,
                 lambda done, total: progress and progress(done, total, budget.spent),
             )
@@ -122,7 +139,7 @@ class Workflow(Generic[U]):
         Returns:
             The number of replies in the file, how many are new, and how many are still missing.
         """
-        known = self.kept.known()
+        known = self.known()
         known.add(*self.given_up(give_up))
         needs = self.use.resolve(known)
         missing = len(needs.missing) + len(needs.waiting)
@@ -138,13 +155,13 @@ class Workflow(Generic[U]):
         # Most uses publish nothing for a failure, so there is no need to look for failures.
         for row in self.failures() if give_up([""]) else ():
             if every or row.get("final"):
-                kept = give_up(row["reasons"])
-                yield KeptReply(row["key"], "", row["field"], row["text"], kept)
+                text = give_up(row["reasons"])
+                yield KeptReply(row["key"], "", row["field"], row["text"], text)
 
-    def failures(self) -> Iterator[dict[str, Any]]:
+    def failures(self) -> Iterator[JournalRow]:
         """Return the journal's last failure of each request that is missing."""
         missing = {self.use.key(request) for request in self.resolve().missing}
-        last = {row["key"]: row for row in self.kept.rows() if row["kind"] == "failure"}
+        last = {row["key"]: row for row in self.rows() if row["kind"] == "failure"}
         return (row for key, row in last.items() if key in missing)
 
     def replay(self) -> KeptReplies:
@@ -157,7 +174,7 @@ class Workflow(Generic[U]):
         if may_fill and self.use.resolve(load(self.replies, self.use.name)).missing:
             report = self.fill()
             self.publish()
-            report.show(self.use.name)
+            report.show()
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
         return load(self.replies, self.use.name)

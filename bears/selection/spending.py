@@ -79,7 +79,7 @@ def ask_missing(workflow: Workflow[Any], agreed: bool) -> FillReport:
         return FillReport()
     with spending(sum(plan.calls.values()), agreed) as show:
         report = workflow.fill(show)
-    report.show(workflow.use.name)
+    report.show()
     return report
 
 

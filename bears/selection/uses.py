@@ -121,8 +121,8 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
     return answers, task
 
 
-def _known(config: Config, use: Use[Any], kept: str) -> KeptReplies:
-    return Workflow(use, files_of(config).replies(kept)).kept.known()
+def _known(config: Config, use: Use[Any], replies: str) -> KeptReplies:
+    return Workflow(use, files_of(config).replies(replies)).known()
 
 
 def _bench(config: Config) -> Bench:
@@ -188,9 +188,9 @@ def _choice(config: Config, group: str) -> Choice:
     return choice
 
 
-def workflow_of(config: Config, read: Callable[[Config], U], kept: str) -> Workflow[U]:
+def workflow_of(config: Config, read: Callable[[Config], U], replies: str) -> Workflow[U]:
     """Return one use of the selected benchmark, and report damage of the journal."""
-    return _workflow(config, read(config), kept)
+    return _workflow(config, read(config), replies)
 
 
 def workflows(config: Config) -> Iterator[Workflow[Any]]:
@@ -202,12 +202,12 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
         ConfigurationError: no settings name a model, or a file that a use needs does not exist.
     """
     asking = False
-    for group, read, kept in USES:
+    for group, read, replies in USES:
         uses = read(config) if not group or _choice(config, group).word("model") else None
         for use in uses if isinstance(uses, Sequence) else [uses]:
             if use is not None and use.settings.model:
                 asking = True
-                yield _workflow(config, use, kept)
+                yield _workflow(config, use, replies)
     if not asking:
         chosen = " and ".join(f"{group} {_choice(config, group).name}" for group in ASKING)
         raise ConfigurationError(
@@ -216,9 +216,9 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
         )
 
 
-def _workflow(config: Config, use: U, kept: str) -> Workflow[U]:
-    workflow = Workflow(use, files_of(config).replies(kept))
-    journal = workflow.kept.journal
+def _workflow(config: Config, use: U, replies: str) -> Workflow[U]:
+    workflow = Workflow(use, files_of(config).replies(replies))
+    journal = workflow.journal
     for _ in journal.rows():
         pass  # Reading all rows collects the damaged ones.
     for line, reason in journal.damaged:

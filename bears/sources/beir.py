@@ -52,7 +52,7 @@ class _QueryRow(TypedDict):
 _CORPUS, _QUERY = TypeAdapter(_CorpusRow), TypeAdapter(_QueryRow)
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_beir(parts: Parts) -> Iterator[RowRecords]:
     """Yield documents, then questions with what the split judges relevant.
 
     Raises:
@@ -67,7 +67,7 @@ def read(parts: Parts) -> Iterator[RowRecords]:
         row = check_row(_CORPUS, given)
         text = f"{row.get('title') or ''} {row['text']}".strip()
         if blank(text):
-            parts.notes["documents without a text"] += 1
+            parts.report.notes["documents without a text"] += 1
         return pool_document(parts.dataset, known.new(row["_id"], "_id"), text)
 
     def question(given: Row) -> tuple[str, str]:

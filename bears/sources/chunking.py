@@ -35,7 +35,7 @@ class _QuestionRow(TypedDict):
 _SHAPE = TypeAdapter(_QuestionRow)
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_chunking(parts: Parts) -> Iterator[RowRecords]:
     """Yield the texts, then the questions.
 
     A question has no id in the source and gets the version 5 UUID of ``q:{source}:{question}`` in

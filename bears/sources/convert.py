@@ -77,27 +77,29 @@ def convert(
                 of_questions.write(row_to_line(record))
             bar.update()
         _check_rows(source, parts, mirror)
-        if lost := [word for word in parts.fields if word not in parts.met]:
-            names = ", ".join(f"{word}: {parts.fields[word]}" for word in lost)
+        named = source.fields or {}
+        if lost := [word for word in named if word not in parts.met]:
+            names = ", ".join(f"{word}: {named[word]}" for word in lost)
             raise SourceError(
                 f"source {source.name}: fields has {{{names}}}, but no row has a field of that name"
             )
         if warning := _check_language(source, seen):
-            parts.warnings.append(warning)
-        if parts.bad:
-            parts.warnings.append(left_out(parts))
+            parts.report.warnings.append(warning)
+        if parts.report.skipped:
+            parts.report.warnings.append(left_out(parts))
     report = report_of(out)
     report.unlink(missing_ok=True)
-    if parts.report:
-        write_csv(report, ("record", "what", "text"), parts.report)
+    if parts.report.remarks:
+        write_csv(report, ("record", "what", "text"), parts.report.remarks)
     return _provenance(source, parts, mirror)
 
 
 def left_out(parts: Parts) -> str:
     """Return how many rows were skipped, and what was wrong with the first three."""
-    first = "; ".join(parts.bad[:3]) + "; …" * (len(parts.bad) > 3)
+    skipped, rows = parts.report.skipped, sum(parts.counts.values())
+    first = "; ".join(skipped[:3]) + "; …" * (len(skipped) > 3)
     return (
-        f"source {parts.name}: {len(parts.bad)} of {sum(parts.counts.values())} rows are left out "
+        f"source {parts.name}: {len(skipped)} of {rows} rows are left out "
         f"(on_bad_row: skip): {first}"
     )
 
@@ -115,17 +117,7 @@ def located(
     if source.ir_dataset and mirror is None:
         source = replace(source, path=str(write_tables(source.ir_dataset, folder)))
     tables = locate(source, mirror, root, folder, first_only)
-    parts = Parts(
-        source.name,
-        tables,
-        source.settings,
-        folder,
-        language=source.language,
-        fields=source.fields or {},
-        limit=source.limit,
-        on_bad_row=source.on_bad_row,
-    )
-    return source, parts
+    return source, Parts(source, tables, folder)
 
 
 def report_of(rows: Path) -> Path:
@@ -155,7 +147,7 @@ def _check_rows(source: Source, parts: Parts, mirror: Path | None) -> None:
     if not found:
         names = [parts.called(file) for files in parts.tables.values() for file in files]
         raise SourceError(f"source {source.name}: there is no row in {', '.join(names)}")
-    if len(parts.bad) == found:
+    if len(parts.report.skipped) == found:
         raise SourceError(f"{left_out(parts)}. No row can be used; check the shape and its fields")
     # A mirror may hold some of the hub's rows only.
     pinned = not source.hub if source.path else mirror is None
@@ -192,6 +184,7 @@ def _provenance(source: Source, parts: Parts, mirror: Path | None) -> dict[str, 
         "rows_expected": source.rows,
         "files": files,
     }
-    notes = {"notes": dict(sorted(parts.notes.items())), "failures": parts.failures}
+    report = parts.report
+    notes = {"notes": dict(sorted(report.notes.items())), "failures": report.failures}
     found |= {key: value for key, value in notes.items() if value or layout_of(source)}
-    return found | ({"warnings": parts.warnings} if parts.warnings else {})
+    return found | ({"warnings": report.warnings} if report.warnings else {})

@@ -20,13 +20,13 @@ RECORD = FETCHED.name
 _SHAPE = TypeAdapter(dict[str, str])
 
 
-def check_file(source: Source, path: Path, kept: Path, address: str = "") -> None:
+def check_file(source: Source, path: Path, record: Path, address: str = "") -> None:
     """Compare the digest of a file with that of conf, or else with what came first.
 
     Args:
         source: its ``sha256`` goes before what came first.
         path: the file. If it is from the hub and wrong, it is removed.
-        kept: the folder of the record, an object of addresses and digests.
+        record: the folder of the record, an object of addresses and digests.
         address: on the hub, ``owner/name@revision/path``; empty: it is not from there.
 
     Raises:
@@ -37,8 +37,8 @@ def check_file(source: Source, path: Path, kept: Path, address: str = "") -> Non
     if pin or not address:
         expected, known = source.sha256.get(pin, found), "conf says"
     else:
-        expected, known = first_seen(kept, address, lambda: found), "it had when first fetched"
-        trust = f" To trust what is there now, remove its line from {kept / RECORD}."
+        expected, known = first_seen(record, address, lambda: found), "it had when first fetched"
+        trust = f" To trust what is there now, remove its line from {record / RECORD}."
     if found == expected:
         return
     if address:

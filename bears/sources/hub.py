@@ -12,22 +12,22 @@ from bears.sources.first_fetch import first_seen
 from bears.sources.source import layout_of, same_split
 
 
-def found_on_hub(source: Source, kept: Path) -> Source:
+def found_on_hub(source: Source, record: Path) -> Source:
     """Return ``source`` with a commit and a part for each of its tables.
 
     Args:
         source: one with a shape and a hub.
-        kept: the folder with the record of what was first resolved.
+        record: the folder with the record of what was first resolved.
 
     Raises:
         SourceError, FormatError: the hub does not answer, or does not have what the shape needs.
     """
-    source = replace(source, revision=source.revision or _commit(source.hub, kept))
+    source = replace(source, revision=source.revision or _commit(source.hub, record))
     if source.files or set(source.parts) >= set(layout_of(source) or {"rows"}):
         return source
     configs = configs_of(source.hub, source.revision)
     if layout_of(source):
-        parts = _of_benchmark(source, configs, kept)
+        parts = _of_benchmark(source, configs, record)
     elif configs:
         config = _one(source, "config", source.config, configs)
         parts = {"rows": _table(source, source.hub, source.revision, config, (source.split,))}
@@ -40,8 +40,8 @@ def found_on_hub(source: Source, kept: Path) -> Source:
     return replace(source, parts={**parts, **source.parts})
 
 
-def _commit(hub: str, kept: Path) -> str:
-    return first_seen(kept, hub, lambda: commit_of(hub))
+def _commit(hub: str, record: Path) -> str:
+    return first_seen(record, hub, lambda: commit_of(hub))
 
 
 def _table(source: Source, hub: str, revision: str, config: str, wanted: Sequence[str]) -> Part:
@@ -54,7 +54,7 @@ def _table(source: Source, hub: str, revision: str, config: str, wanted: Sequenc
     return Part(hub=hub, revision=revision, config=config, split=split)
 
 
-def _of_benchmark(source: Source, configs: Sequence[str], kept: Path) -> dict[str, Part]:
+def _of_benchmark(source: Source, configs: Sequence[str], record: Path) -> dict[str, Part]:
     """Return the tables of a benchmark: configurations, or else files of BEIR's layout.
 
     BEIR has the judgements in another dataset, which is called ``NAME-qrels``.
@@ -69,7 +69,7 @@ def _of_benchmark(source: Source, configs: Sequence[str], kept: Path) -> dict[st
             if config:
                 parts[name] = _table(source, hub, revision, config, wanted)
             elif exists(beside):
-                revision = _commit(beside, kept)
+                revision = _commit(beside, record)
                 config = _one(source, "config", source.config, configs_of(beside, revision), beside)
                 parts[name] = _table(source, beside, revision, config, wanted)
     else:
@@ -78,7 +78,7 @@ def _of_benchmark(source: Source, configs: Sequence[str], kept: Path) -> dict[st
             if any(fnmatchcase(path, pattern) for path in paths for pattern in part.files):
                 parts[name] = Part(part.files, hub, revision)
             elif name == "qrels" and exists(beside):
-                parts[name] = Part(part.files, beside, _commit(beside, kept))
+                parts[name] = Part(part.files, beside, _commit(beside, record))
     if missing := [name for name in layout_of(source) if name not in parts]:
         raise SourceError(
             f"source {source.name}: {hub} has no {' and no '.join(missing)}. Its configurations "

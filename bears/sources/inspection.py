@@ -65,7 +65,7 @@ class Look:
 
 
 def inspect(
-    given: Source, guess: Iterable[str], fixed: Collection[str], root: Path, kept: Path
+    given: Source, guess: Iterable[str], fixed: Collection[str], root: Path, record: Path
 ) -> Look:
     """Read the first rows of a source and describe it.
 
@@ -73,7 +73,7 @@ def inspect(
         given: where it is, and what is known of it.
         guess: the shapes to try; the first that fits all rows is taken.
         fixed: those of ``language`` and ``licence`` that are given.
-        root, kept: see `bears.sources.convert.convert`.
+        root, record: see `bears.sources.convert.convert`.
 
     Raises:
         SourceError: no shape fits, and the message says why for each.
@@ -89,9 +89,9 @@ def inspect(
         split = given.split or ("test" if shape == "beir" else "")
         tried = checked(replace(given, shape=shape, split=split))
         try:
-            for fields in _fields(tried, root, kept):
+            for fields in _fields(tried, root, record):
                 guessed = fields is not given.fields and bool(fields)
-                if look := _look(replace(tried, fields=fields), fixed, root, kept, guessed):
+                if look := _look(replace(tried, fields=fields), fixed, root, record, guessed):
                     return look
         except MalformedRow as error:
             problems[shape] = error.what
@@ -109,7 +109,7 @@ def inspect(
     if choice := next((each for each in problems.values() if "Choose: " in each), ""):
         raise SourceError(choice)
     reasons = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
-    columns = _columns(given, root, kept)
+    columns = _columns(given, root, record)
     raise SourceError(
         f"{place}: no shape fits. Say what its fields are called, such as shape=pairs "
         "'fields={question: frage, positive: text, answers: antwort}'; with `bears new`, each "
@@ -117,11 +117,11 @@ def inspect(
     )
 
 
-def _columns(given: Source, root: Path, kept: Path) -> str:
+def _columns(given: Source, root: Path, record: Path) -> str:
     """Return each field of the first rows with what it could be."""
     if layout_of(given):
         return ""
-    _, parts = located(replace(given, limit=LOOKED_AT), None, root, kept)
+    _, parts = located(replace(given, limit=LOOKED_AT), None, root, record)
     rows = [row for _, _, row in parts.rows() if isinstance(row, dict)]
     names = dict.fromkeys(name for row in rows for name in row)
     each = (f"{name} ({_could_be([row.get(name) for row in rows])})" for name in names)
@@ -159,14 +159,14 @@ def _doubt(
     return problem and f"{{{names}}} would give {problem}"
 
 
-def _first_row(given: Source, root: Path, kept: Path) -> Row:
+def _first_row(given: Source, root: Path, record: Path) -> Row:
     """Return the first row, or an empty one without any row, or if it is not an object."""
-    _, parts = located(replace(given, limit=1), None, root, kept)
+    _, parts = located(replace(given, limit=1), None, root, record)
     _, _, row = next(parts.rows(), ("", 0, {}))
     return row if isinstance(row, dict) else {}
 
 
-def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | None]:
+def _fields(given: Source, root: Path, record: Path) -> Iterator[dict[str, str] | None]:
     """Yield the given fields; else none, or the likely names of those that a row lacks."""
     if given.fields or given.shape not in ("squad", "pairs"):
         yield given.fields
@@ -174,7 +174,7 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
     # Other fields of pairs are optional, and much has "id" in its name.
     wanted = ("question", "positive", "answers") if given.shape == "pairs" else tuple(GUESSES)
     words = {word: names for word, names in SHAPES[given.shape].words.items() if word in wanted}
-    row = _first_row(given, root, kept)
+    row = _first_row(given, root, record)
     found: dict[str, str] = {}
     for word, names in words.items():
         if not row.keys() & {word, *names, "paragraphs", "qas"}:
@@ -186,11 +186,11 @@ def _fields(given: Source, root: Path, kept: Path) -> Iterator[dict[str, str] | 
 
 
 def _look(
-    given: Source, fixed: Collection[str], root: Path, kept: Path, guessed: bool
+    given: Source, fixed: Collection[str], root: Path, record: Path, guessed: bool
 ) -> Look | None:
     layout = SHAPES[given.shape].layout
     limit = None if layout else given.limit or LOOKED_AT
-    source, parts = located(replace(given, limit=limit), None, root, kept, ("corpus",))
+    source, parts = located(replace(given, limit=limit), None, root, record, ("corpus",))
     parts.limits["corpus"] = LOOKED_AT
     found = [*numbered_records(reader_of(source)(parts))]
     pool = [each for each in found if isinstance(each, Document)]
@@ -206,8 +206,9 @@ def _look(
         rows = sum(parts.counts.values())
         if doubt := _doubt(given.fields or {}, rows, texts_asked, gold_texts):
             raise SourceError(doubt)
-    if unmet := set(parts.fields) - parts.met:
-        raise SourceError(f"no row has a field called {', '.join(parts.fields[w] for w in unmet)}")
+    named = source.fields or {}
+    if unmet := set(named) - parts.met:
+        raise SourceError(f"no row has a field called {', '.join(named[word] for word in unmet)}")
     texts = [document.content for document in pool]
     described = replace(_described(source, given, texts, fixed), limit=given.limit)
     # Where questions bring their paragraphs, a document is its text.
@@ -221,7 +222,7 @@ def _look(
         shown = (first.question.question, first.question.gold_answer, text)
     left_out = {
         name: what.removeprefix(LEFT_OUT)
-        for name, what, _ in parts.report
+        for name, what, _ in parts.report.remarks
         if what.startswith(LEFT_OUT)
     }
     counts = (documents, len(asked), len(every) - len(asked), len(gold))

@@ -19,7 +19,7 @@ def locate(
     source: Source,
     mirror: Path | None,
     root: Path,
-    kept: Path = LOCAL,
+    record: Path = LOCAL,
     first_only: Collection[str] = (),
 ) -> dict[str, list[Path]]:
     """Return the local files of every part, fetched from the hub if needed, each digest checked.
@@ -29,7 +29,7 @@ def locate(
         mirror: a folder that replaces the hub. It holds ``<source>.json``, ``.jsonl`` or
             ``.parquet``, or for a source of parts a folder of its name; None for the hub itself.
         root: what a relative ``path`` is relative to.
-        kept: the folder with the record of first fetches.
+        record: the folder with the record of first fetches.
         first_only: parts of which the hub's first file is enough.
 
     Raises:
@@ -44,7 +44,7 @@ def locate(
     if local is None:
         parts = on_hub(source) if source.hub else layout_of(source)
         found = {
-            name: _on_hub(source, name, part, kept, name in first_only)
+            name: _on_hub(source, name, part, record, name in first_only)
             for name, part in parts.items()
         }
     elif layout := layout_of(source):
@@ -62,7 +62,7 @@ def locate(
             )
     for path in files if local else ():
         if source.pin_of(path):
-            check_file(source, path, kept)
+            check_file(source, path, record)
     return found
 
 
@@ -116,7 +116,7 @@ def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
     raise _no_match(source, name, part, str(folder), there)
 
 
-def _on_hub(source: Source, name: str, part: Part, kept: Path, first_only: bool) -> list[Path]:
+def _on_hub(source: Source, name: str, part: Part, record: Path, first_only: bool) -> list[Path]:
     if not part.hub:
         raise SourceError(
             f"source {source.name} has neither hub nor path. Give the folder of its files as an "
@@ -134,7 +134,7 @@ def _on_hub(source: Source, name: str, part: Part, kept: Path, first_only: bool)
     if not chosen:
         raise _no_match(source, name, part, f"{part.hub} at {part.revision}", there)
     for path in chosen:
-        check_file(source, folder / path, kept, f"{part.hub}@{part.revision}/{path}")
+        check_file(source, folder / path, record, f"{part.hub}@{part.revision}/{path}")
     return [folder / path for path in chosen]
 
 

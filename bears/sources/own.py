@@ -13,7 +13,7 @@ from bears.sources.rows import BadField, Ids, not_blank
 CORPUS, QUERIES = "corpus.json", "queries.json"
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_own(parts: Parts) -> Iterator[RowRecords]:
     """Yield the documents, then the questions.
 
     If the part ``folder`` has both files, its records are taken as they are; see

@@ -72,7 +72,7 @@ class _PairRow(TypedDict):
 _ROW = TypeAdapter(_PairRow)
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_pairs(parts: Parts) -> Iterator[RowRecords]:
     """Yield each question once, in the order of their first rows, with its passages.
 
     A question without an id is called by the number of its row. A passage's text is its title, a

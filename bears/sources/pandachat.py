@@ -31,7 +31,7 @@ class _PandaChatRow(TypedDict):
 _SHAPE = TypeAdapter(_PandaChatRow)
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_pandachat(parts: Parts) -> Iterator[RowRecords]:
     """Yield the pages, each once, then the questions.
 
     A page keeps its name as its id, since submissions name pages so. A question has no id in the

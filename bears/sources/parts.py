@@ -7,9 +7,9 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import chain, islice
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import TypeVar
 
-from bears.config.source import OnBadRow
+from bears.config.source import Source
 from bears.errors import MalformedRow
 from bears.layout import LOCAL
 from bears.sources.naming import Naming, Words
@@ -28,53 +28,59 @@ Lines = Callable[[Path], Iterator[tuple[int, Row]]]
 
 
 @dataclass
-class Parts:
-    """What a reader reads, and what it reports beside its records.
+class ReadingReport:
+    """What a reader reports beside its records.
 
     Args:
-        name: the source.
-        tables: the files of each part.
-        settings: the settings of the reader.
-        folder: where a reader may keep what it fetches by itself.
-        dataset: what the records name as their source; empty: ``name``.
-        language: of the texts, a BCP 47 tag.
         notes: the number of times that something was met; goes into the provenance.
         failures: what of the source could not be read, and why.
-        counts: the number of rows read from each file.
-        names: what a file is called in the provenance, if not by its name.
-        report: what a person should know of single records: which one, what, and its text.
+        remarks: what a person should know of single records: which one, what, and its text.
         warnings: sentences to show in the terminal.
-        fields: our words for fields, and what this source calls them.
-        limit: the most rows to read of each part.
-        limits: the limit of single parts.
-        cut: whether a limit was reached.
-        met: those of our words whose fields some row had.
-        on_bad_row: whether `each` stops at a row that cannot be used, or skips it.
-        bad: what was wrong with each row that was skipped.
+        skipped: what was wrong with each row that was skipped.
     """
 
-    name: str
-    tables: Mapping[str, Sequence[Path]]
-    settings: Mapping[str, Any] = field(default_factory=dict)
-    folder: Path = LOCAL
-    dataset: str = ""
-    language: str = "en"
     notes: Counter[str] = field(default_factory=Counter)
     failures: dict[str, str] = field(default_factory=dict)
+    remarks: list[tuple[str, str, str]] = field(default_factory=list)
+    warnings: list[str] = field(default_factory=list)
+    skipped: list[str] = field(default_factory=list)
+
+
+@dataclass
+class Parts:
+    """The tables of a source, and how far they are read.
+
+    Args:
+        source: its description.
+        tables: the files of each part.
+        folder: where a reader may keep what it fetches by itself.
+        dataset: what the records name as their source; empty: the source's name.
+        limits: the most rows to read of single parts, in place of the source's limit.
+        counts: the number of rows read from each file.
+        names: what a file is called in the provenance, if not by its name.
+        cut: whether a limit was reached.
+        met: those of our words whose fields some row had.
+        report: what the reader has to say.
+    """
+
+    source: Source
+    tables: Mapping[str, Sequence[Path]]
+    folder: Path = LOCAL
+    dataset: str = ""
+    limits: dict[str, int] = field(default_factory=dict)
     counts: dict[Path, int] = field(default_factory=dict)
     names: dict[Path, str] = field(default_factory=dict)
-    report: list[tuple[str, str, str]] = field(default_factory=list)
-    warnings: list[str] = field(default_factory=list)
-    fields: Mapping[str, str] = field(default_factory=dict)
-    limit: int | None = None
-    limits: dict[str, int] = field(default_factory=dict)
     cut: bool = False
     met: set[str] = field(default_factory=set)
-    on_bad_row: OnBadRow = "stop"
-    bad: list[str] = field(default_factory=list)
+    report: ReadingReport = field(default_factory=ReadingReport)
 
     def __post_init__(self) -> None:
         self.dataset = self.dataset or self.name
+
+    @property
+    def name(self) -> str:
+        """Return the source's name."""
+        return self.source.name
 
     def rows(self, part: str = "", lines: Lines = numbered) -> Iterator[Numbered]:
         """Yield the rows of a part's files, or of all parts if none is named.
@@ -89,7 +95,7 @@ class Parts:
         # Two patterns may match one file.
         files = dict.fromkeys(chain.from_iterable(found))
         given = ((file, number, row) for file in files for number, row in lines(file))
-        limit = self.limits.get(part, self.limit)
+        limit = self.limits.get(part, self.source.limit)
         for n, (file, number, row) in enumerate(islice(given, limit), start=1):
             self.cut = self.cut or n == limit
             yield self.called(file), self.count(file, number), row
@@ -109,10 +115,10 @@ class Parts:
             words: the names of its fields, by which ``made`` knows them; None: as they are.
 
         Raises:
-            MalformedRow: a row is not an object, or ``made`` raises BadField, and ``on_bad_row`` is
-                stop.
+            MalformedRow: a row is not an object, or ``made`` raises BadField, and the source
+                stops at such rows.
         """
-        naming = words and Naming(words, self.fields, self.name, self.met)
+        naming = words and Naming(words, self.source.fields or {}, self.name, self.met)
         for file, number, row in self.rows(part, lines):
             try:
                 if not isinstance(row, dict):
@@ -120,10 +126,10 @@ class Parts:
                 found = made(naming.renamed(row) if naming else row)
             except BadField as bad:
                 error = MalformedRow(file, number, bad.field, bad.problem, self.name)
-                if self.on_bad_row == "stop":
+                if self.source.on_bad_row == "stop":
                     raise error from None
-                self.bad.append(error.what)
-                self.report.append((f"{file}, row {number}", f"left out: {error.what}", ""))
+                self.report.skipped.append(error.what)
+                self.report.remarks.append((f"{file}, row {number}", f"left out: {error.what}", ""))
             else:
                 yield found
 

@@ -118,7 +118,7 @@ def multi_hop(parts: Parts) -> Iterator[RowRecords]:
         if "context" in row:
             gold = {title for title, _ in row["supporting_facts"]}
             if gold - {title for title, _ in row["context"]} and row["context"]:
-                parts.notes["questions with a supporting fact that is in no paragraph"] += 1
+                parts.report.notes["questions with a supporting fact that is in no paragraph"] += 1
             passages = [
                 Paragraph(title, " ".join(sentences), title in gold)
                 for title, sentences in row["context"]

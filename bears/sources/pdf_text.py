@@ -43,19 +43,19 @@ class PdfText(TypedDict):
     problem: str
 
 
-def text_of(path: Path, kept: Path) -> PdfText:
+def text_of(path: Path, texts: Path) -> PdfText:
     """Return the text of a PDF.
 
     Args:
         path: the file.
-        kept: the folder in which a file's text is kept.
+        texts: the folder in which a file's text is kept.
 
     Raises:
         FormatError: the PDF is damaged or encrypted with a password, or most of it is unreadable.
     """
-    place = _place(path, kept)
+    place = _place(path, texts)
     if not place.exists():
-        read_ahead([path], kept)
+        read_ahead([path], texts)
     if not place.exists():
         reason = f"PDFium crashed, or took more than {LONGEST_S:.0f} s"
         raise FormatError(f"{path} cannot be read ({reason})")
@@ -70,15 +70,15 @@ def text_of(path: Path, kept: Path) -> PdfText:
     return text
 
 
-def read_ahead(paths: Sequence[Path], kept: Path) -> None:
+def read_ahead(paths: Sequence[Path], texts: Path) -> None:
     """Read those PDFs whose texts are not kept yet, on all processors."""
     new = {}
     for path in paths:
         # `text_of` raises it again, for the file alone.
         with suppress(FormatError):
-            new[_place(path, kept)] = path
+            new[_place(path, texts)] = path
     new = {place: path for place, path in new.items() if not place.exists()}
-    kept.mkdir(parents=True, exist_ok=True)
+    texts.mkdir(parents=True, exist_ok=True)
     words = [os.fspath(each.absolute()) for pair in new.items() for each in pair]
     size = 2 * (1 + len(new) // 50)
     batches = [words[at : at + size] for at in range(0, len(words), size)]
@@ -98,11 +98,11 @@ def _read_apart(words: list[str]) -> list[str]:
     return words
 
 
-def _place(path: Path, kept: Path) -> Path:
+def _place(path: Path, texts: Path) -> Path:
     from pypdfium2.version import PDFIUM_INFO
 
     digest = hashlib.sha256(read_whole(path)).hexdigest()
-    return kept / f"{digest}.{PDFIUM_INFO.build}.{VERSION}.json"
+    return texts / f"{digest}.{PDFIUM_INFO.build}.{VERSION}.json"
 
 
 def _read(path: Path) -> PdfText:

@@ -65,7 +65,7 @@ Find = Callable[[str], str | None]
 PaperTexts = tuple[Paper, Texts, Find]
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_qasper(parts: Parts) -> Iterator[RowRecords]:
     """Yield each paper's documents and then its questions.
 
     The dataset has no ids of documents. They are ``{paper}:{n}`` for the n-th paragraph from 0,
@@ -75,7 +75,7 @@ def read(parts: Parts) -> Iterator[RowRecords]:
         SourceError, MalformedRow: see `bears.sources.qasper_papers.papers`.
         ConfigurationError: a setting does not fit.
     """
-    settings = parse(QasperSettings, dict(parts.settings), f"sources.{parts.name}.settings")
+    settings = parse(QasperSettings, dict(parts.source.settings), f"sources.{parts.name}.settings")
     chosen = islice(papers(parts), settings.limit)
     if settings.text == "dataset":
         found: Iterator[PaperTexts] = (_from_dataset(paper, settings) for paper in chosen)
@@ -116,8 +116,8 @@ def _from_pdfs(
         try:
             text = library.text(paper["id"])
         except PaperFailed as failed:
-            parts.failures[paper["id"]] = str(failed)
-            parts.notes["questions of papers that failed"] += len(paper["qas"])
+            parts.report.failures[paper["id"]] = str(failed)
+            parts.report.notes["questions of papers that failed"] += len(paper["qas"])
             unreachable = 0 if failed.answered else unreachable + 1
             if unreachable == PATIENCE:
                 raise SourceError(
@@ -130,8 +130,8 @@ def _from_pdfs(
         cut = paragraphs(text, settings.min_characters, settings.max_characters)
         texts = {f"{paper['id']}:pdf:{n}": text for n, text in enumerate(dict.fromkeys(cut))}
         yield paper, texts, _finder(texts)
-    if len(parts.failures) == len(chosen):
-        first = next(iter(parts.failures.items()), ("", "the file is empty"))
+    if len(parts.report.failures) == len(chosen):
+        first = next(iter(parts.report.failures.items()), ("", "the file is empty"))
         raise SourceError(f"source {parts.name}: no paper could be fetched; {': '.join(first)}")
 
 
@@ -155,7 +155,7 @@ def _question(
     gold = dict.fromkeys((doc_id for a in answers for doc_id in a.evidence_doc_ids or ()), 1)
     if not gold:
         unanswerable = bool(answers) and all(answer.type == "unanswerable" for answer in answers)
-        parts.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1
+        parts.report.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1
     best = next((a for a in answers if a.evidence_doc_ids), answers[0] if answers else None)
     made = pool_question(
         parts.dataset,
@@ -177,12 +177,12 @@ def _evidence(
     for text in texts:
         floating = text.startswith(FLOAT)
         if floating and not settings.floats:
-            parts.notes["evidence in figures and tables"] += 1
+            parts.report.notes["evidence in figures and tables"] += 1
         elif doc_id := find(text.removeprefix(FLOAT).removeprefix(":")):
-            parts.notes["evidence found"] += 1
+            parts.report.notes["evidence found"] += 1
             found[doc_id] = None
         else:
-            parts.notes["evidence that matches no document"] += 1
+            parts.report.notes["evidence that matches no document"] += 1
     return tuple(found)
 
 

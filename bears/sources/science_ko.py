@@ -57,14 +57,16 @@ class _Conversation(TypedDict):
 _DOCUMENT, _CONVERSATION = TypeAdapter(_Document), TypeAdapter(_Conversation)
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_science_ko(parts: Parts) -> Iterator[RowRecords]:
     """Yield the documents, then the conversations, whose last message is the question.
 
     Raises:
         MalformedRow: a field is missing or has another type, an id is empty or used twice, or a
             conversation does not end with a message of the user that has a text.
     """
-    settings = parse(ScienceKoSettings, dict(parts.settings), f"sources.{parts.name}.settings")
+    settings = parse(
+        ScienceKoSettings, dict(parts.source.settings), f"sources.{parts.name}.settings"
+    )
     documents, questions = Ids(), Ids()
 
     def document(given: Row) -> RowRecords:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from bears.sources import beir, own, passage_rows, squad
 from bears.sources.naming import Words
 from bears.sources.pairs import WORDS as PAIRS
-from bears.sources.pairs import read as read_pairs
+from bears.sources.pairs import read_pairs
 from bears.sources.parts import Reader
 
 
@@ -43,10 +43,10 @@ BEIR = {
 }
 OWN = {"folder": (".",)}
 SHAPES = {
-    "squad": SourceShape(squad.read, squad.WORDS),
+    "squad": SourceShape(squad.read_squad, squad.WORDS),
     "multi-hop": SourceShape(passage_rows.multi_hop, passage_rows.MULTI_HOP),
     "qa-with-passages": SourceShape(passage_rows.with_passages, passage_rows.WITH_PASSAGES),
     "pairs": SourceShape(read_pairs, PAIRS),
-    "beir": SourceShape(beir.read, beir.WORDS, BEIR),
-    "own": SourceShape(own.read, {}, OWN),
+    "beir": SourceShape(beir.read_beir, beir.WORDS, BEIR),
+    "own": SourceShape(own.read_own, {}, OWN),
 }

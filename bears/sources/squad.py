@@ -71,7 +71,7 @@ class _HubRow(_Qa):
 _HUB, _ALONE, _ARTICLE = TypeAdapter(_HubRow), TypeAdapter(_Alone), TypeAdapter(_Article)
 
 
-def read(parts: Parts) -> Iterator[RowRecords]:
+def read_squad(parts: Parts) -> Iterator[RowRecords]:
     """Yield the paragraphs and questions of one article after another.
 
     Raises:

@@ -146,15 +146,15 @@ class Term:
 
 def write_glossary(path: Path, terms: Iterable[Term]) -> int:
     """Write the terms as sorted CSV, the first entry of each; return how many there are."""
-    kept: dict[tuple[str, str, str], Term] = {}
+    first: dict[tuple[str, str, str], Term] = {}
     for term in terms:
-        kept.setdefault(term.place, term)
+        first.setdefault(term.place, term)
     rows = (
         (t.source, t.rendering, t.source_language, t.target_language, t.note)
-        for _, t in sorted(kept.items())
+        for _, t in sorted(first.items())
     )
     write_csv(path, COLUMNS, rows)
-    return len(kept)
+    return len(first)
 
 
 def read_glossary(path: Path) -> list[Term]:

@@ -71,7 +71,7 @@ class ReplyCheck:
         usable, problems = parse_terms(text, request.text)
         doubts = problems[:1]
         shared = Counter(rendering for _, rendering in usable)
-        kept = []
+        good = []
         for source, rendering in usable:
             term = Text(
                 "gold_answer", source, rendering, request.source_language, self.language.name
@@ -84,8 +84,8 @@ class ReplyCheck:
             elif len(rendering) > LONGEST_TERM:
                 doubts.append(f"{source} → {rendering:.40}…: it is too long for a term")
             else:
-                kept.append({"source": source, "target": rendering})
-        return CheckedReply(json.dumps({"terms": kept}, ensure_ascii=False), [], doubts)
+                good.append({"source": source, "target": rendering})
+        return CheckedReply(json.dumps({"terms": good}, ensure_ascii=False), [], doubts)
 
 
 def _unused_renderings(
@@ -112,8 +112,6 @@ def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, l
     if answer.flaw:
         return "", [f"{answer.flaw:.100}"]
     text = answer.text.strip()
-    if not text:
-        return "", ["the answer is empty"]
     if request.field == "terms" or not ANSWERED.match(text) or ANSWERED.match(request.text):
         return text, []
     try:

@@ -108,8 +108,8 @@ def _escape(text: str, last: bool = False) -> str:
 
 
 def _unescape(text: str, last: bool = False) -> str:
-    kept = text if last else text[: len(text) - (_ending(text) + 1) // 2]
-    return TOKEN.sub(lambda token: token[1][: len(token[1]) // 2] + token[2], kept)
+    within = text if last else text[: len(text) - (_ending(text) + 1) // 2]
+    return TOKEN.sub(lambda token: token[1][: len(token[1]) // 2] + token[2], within)
 
 
 def _ending(text: str) -> int:

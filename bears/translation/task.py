@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 from bears.config.ledger.entries import Reviews
 from bears.config.shape import BenchmarkIdentity
@@ -157,7 +156,7 @@ def read_task(
 
 def sidecar(
     task: TranslationTask, questions: Sequence[Question], found: Resolution
-) -> dict[str, Any]:
+) -> Mapping[str, object]:
     """Return what is known of the translations besides their texts: aliases, terms, doubts."""
     foreign = {q.question_id for q in task.source_texts.questions if task.source_texts.foreign(q)}
     return {

@@ -39,7 +39,7 @@ def test_answers_are_planned_filled_published_and_replayed_with_their_documents(
     assert f"{STONES} answer\n" in plan
     assert "answers by gpt-4.1" in plan
     assert "translations" not in plan
-    assert f"{STONES} answers, {STONES} answers stored" in at.run("fill")
+    assert f"{STONES} answers, {STONES} stored" in at.run("fill")
     assert "calls               none" in at.run("plan")
     at.run("publish")
     assert answers(at) == ANSWERED

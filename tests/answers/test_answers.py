@@ -41,13 +41,12 @@ from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
 from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
 from bears.sources import qasper, squad
-from bears.sources.parts import Parts
 from bears.sources.qasper_papers import type_and_text
 from bears.trace import Trace
 from bears.types import Answer, Chunk, Document, Question
 from benchmarks.references import ANSWERS
 from tests.sampled import collected
-from tests.sources.files import row, workbook
+from tests.sources.files import parts_of, row, workbook
 from tests.workspace import ROOT
 
 
@@ -337,7 +336,7 @@ def official_evidence_f1(named: list[str], answers: list[dict[str, Any]], text_o
 
 def benchmark_of(path: Path, floats: bool) -> WholeBenchmark:
     """Return all questions of six papers."""
-    rows = list(qasper.read(Parts("qasper", {"papers": [path]}, {"floats": floats})))
+    rows = list(qasper.read_qasper(parts_of("qasper", {"papers": [path]}, floats=floats)))
     return sample_whole(Whole("qasper"), {"qasper": collected(rows)}, Ledger())
 
 
@@ -427,7 +426,7 @@ def test_a_caption_that_no_figure_has_is_wrong_where_captions_are_documents(
 def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
     shared_data: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    drcd = collected(squad.read(Parts("drcd", {"rows": [shared_data / "raw/drcd.json"]})))
+    drcd = collected(squad.read_squad(parts_of("drcd", {"rows": [shared_data / "raw/drcd.json"]})))
     mixture = Recipe(1, 700, (Quota("drcd", 500),), ("drcd",))
     drawn = sample(mixture, {"drcd": drcd}, Ledger())
     annotated = {each.question.question: each.references for each in drcd.questions}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import csv
 import io
 import json
@@ -13,19 +12,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections import Counter
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-import httpx2
 import pytest
 
-from bears.answers.ragas import program
 from bears.answers.ragas.program import inputs
 from bears.answers.ragas.rows import read_rows
-from bears.answers.ragas.run import ENVIRONMENT, NAME, PROGRAM
+from bears.answers.ragas.run import ENVIRONMENT, PROGRAM
 from bears.answers.ragas.scores import METRICS, Score, summary
 from bears.cli import main
 from bears.config.typed import configured
@@ -34,11 +30,9 @@ from bears.files.journal import Journal
 from bears.files.manifest import seal
 from bears.files.spreadsheet import write_csv
 from bears.layout import JOURNAL
-from bears.llm.faults import ACCOUNT
 from bears.llm.kept import KeptReply, extend
 from bears.selection.configuration import composed
 from stages import generate
-from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, ProviderServer
 from tests.workspace import Workspace
 
@@ -77,47 +71,12 @@ def test_a_file_that_cannot_be_scored_is_refused_naming_the_place(
         read(tmp_path, text)
 
 
-@pytest.mark.parametrize(
-    "last",
-    [
-        *(each[:2] for each in FAULTS if each[2] == "account" and each[0] in (200, 400, 402)),
-        (307, {"error": "moved"}),
-    ],
-)
-def test_no_more_is_asked_when_the_account_is_at_fault(last: tuple[int, Any]) -> None:
-    out = io.StringIO()
-
-    async def ask(url: str) -> list[int]:
-        asked: dict[str, Any] = {
-            "known": {},
-            "prices": {"chat": {"input": 0, "output": 0}},
-            "budget": None,
-        }
-        asked |= {"key": "sk-9x7", "base_url": url, "attempts": 1, "timeout_s": 5}
-        replies = program.Replies({**asked, "account": ACCOUNT.pattern}, out)
-        program.SEEN.set(Counter())
-        program.LACKING.set([])
-        found = []
-        for n in range(4):
-            body = {"model": "m", "messages": [{"role": "user", "content": f"{n}"}]}
-            request = httpx2.Request("POST", "http://kept/chat/completions", json=body)
-            found.append((await replies.handle_async_request(request)).status_code)
-        await replies._client.close()
-        return found
-
-    with ProviderServer(last=(1, *last)) as server:
-        assert asyncio.run(ask(server.url)) == [200, 404, 404, 404]
-        assert server.stats()["requests"] == 2
-    lines = [json.loads(line) for line in out.getvalue().splitlines()]
-    assert all(words_of(last[1]) in line["problem"] for line in lines[1:])
-
-
 def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() -> None:
     scores = [
         Score(0, "faithfulness", 0.5),
         Score(1, "faithfulness", None, "NaN"),
         Score(2, "faithfulness", 1.0),
-        Score(3, "faithfulness", None, "reply_missing: "),
+        Score(3, "faithfulness", None, "no kept reply"),
     ]
     found = summary(scores, 5)
     assert found["faithfulness"] == {
@@ -132,7 +91,7 @@ def test_a_mean_is_of_what_was_scored_and_the_rest_is_counted_by_its_reason() ->
 
 PLAYED = """#!{python}
 import json, sys
-asked = json.load(sys.stdin)
+asked, _ = json.loads(sys.stdin.readline()), sys.stdin.readline()
 {body}
 """
 SCORES = """
@@ -142,9 +101,10 @@ for row in range(len(asked["rows"])):
         problem = "NaN" if (row, place) == (0, 1) else ""
         value = None if problem else place / 4
         print(json.dumps({"row": row, "metric": metric, "value": value, "problem": problem}))
+print("null")
 """.replace("{metrics}", repr(METRICS))
 
-SEEN = 'print(json.dumps(asked["rows"]), file=open("seen.json", "w"))'
+SEEN = 'open("seen.json", "w").write(json.dumps(asked["rows"]))'
 
 
 def played(workspace: Workspace, body: str) -> None:
@@ -208,14 +168,11 @@ def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
     assert "answer_relevancy of 17 of 18 questions" in board[0]["warnings"]
 
 
-def test_scores_that_another_run_may_give_keep_the_means_off_the_leaderboard(
+def test_scores_that_wait_for_a_reply_keep_the_means_off_the_leaderboard(
     workspace: Workspace,
 ) -> None:
-    codes = ["reply_missing", "budget_exhausted", "no_answer"]
-    told = "CODE: why"
-    body = SCORES.replace("if (row, place) == (0, 1)", f"if row < {len(codes)} and place == 1")
-    body = body.replace('"NaN"', f"{told!r}.replace('CODE', {codes!r}[row])")
-    played(workspace, body)
+    body = SCORES.replace("if (row, place) == (0, 1)", "if row < 3 and place == 1")
+    played(workspace, body.replace('"NaN"', '"no kept reply"'))
     given(workspace, [[q["question"], q["gold_answer"], "x", "[]"] for q in questions(workspace)])
     told = ragas(workspace, "mine.csv", "--out", "scores.json", "--system", "mine", code=1)
     assert "replies for 3 of 72 scores are missing" in told
@@ -240,7 +197,7 @@ def test_other_questions_than_the_benchmark_s_come_on_no_leaderboard(
 
 
 def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspace) -> None:
-    played(workspace, SCORES + SEEN)
+    played(workspace, SEEN + SCORES)
     assert "generator is none; choose another one" in ragas(workspace, code=1)
     words = ["generator=sentence", "generator.documents=2"]
     stale = "data/mini/answers/bm25.sentence.jsonl does not exist; run `dvc repro generate`"
@@ -379,9 +336,7 @@ def test_each_request_is_bought_once_and_replayed_to_the_byte_without_a_model(
     assert workspace.bytes_below("out") == first
     assert asked(server) == 12
     plan = ragas(workspace, "mine.csv", "--plan")
-    assert re.search(
-        r"kept already +12\ncalls +0 chat, 0 embeddings\nprice +US\$ 0.0000 to 0.0000", plan
-    )
+    assert re.search(r"kept already +12\ncalls +none|calls +none\nkept already +12", plan)
 
 
 @pytest.mark.slow
@@ -400,7 +355,7 @@ def test_missing_replies_are_counted_and_priced_and_nothing_is_asked(
     words = ["mine.csv", f"ragas.base_url={server.url}", "ragas.price={input: 0, output: 1000}"]
     plan = ragas(workspace, *words, "--plan")
     # What ragas asks of three rows with one context, of 1024 tokens each at most.
-    assert "calls         21 chat, 6 embeddings" in plan
+    assert re.search(r"calls +21 chat, 6 embeddings", plan)
     assert f"US$ 0.0000 to {21 * 1024 / 1000:.4f}" in plan
     told = ragas(workspace, *words, "--out", "out/scores.json", code=1)
     assert told.count("0 of 3    3 no kept reply") == 4
@@ -409,22 +364,19 @@ def test_missing_replies_are_counted_and_priced_and_nothing_is_asked(
 
 
 @pytest.mark.slow
-def test_the_budget_holds_except_for_what_is_in_flight(
-    server: ProviderServer, workspace: Workspace
-) -> None:
+def test_the_budget_holds(server: ProviderServer, workspace: Workspace) -> None:
     given(workspace, [[f"Question {n}?", "gold", "an answer", "[]"] for n in range(20)])
-    price = ["ragas.price={input: 0, output: 1000}", "ragas.budget=0.1", "ragas.concurrency=4"]
+    # An answer of 1024 tokens at most may cost 1.024 USD, and the provider answers 5 of them.
+    price = ["ragas.price={input: 0, output: 1000}", "ragas.budget=1.3", "ragas.concurrency=4"]
     told = ragas(workspace, *at(server, *price), code=1)
-    assert "the budget of 0.1 USD is used up; raise ragas.budget to continue. --fill again" in told
-    assert re.search(r"\d+ beyond the budget", told)
-    spent = float(re.search(r"US\$ ([\d.]+) were spent", told)[1])  # type: ignore[index]
-    # The provider counts a token per four bytes of an answer of 17 to 20 characters.
-    assert 0.1 <= spent <= 0.1 + 4 * 0.006
-    assert len(journal(workspace)) == asked(server)
+    assert "the budget of 1.3 USD is used up" in told
+    assert "raise ragas.budget to continue" in told
+    spent = float(re.search(r"US\$ ([\d.]+) spent", told)[1])  # type: ignore[index]
+    assert 1.3 - 1.024 - 0.01 <= spent <= 1.3 - 1.024 + 0.01
     before = asked(server)
+    assert len(journal(workspace)) == before < 20 * 6
     ragas(workspace, *at(server))
     assert asked(server) == 20 * 6
-    assert before < 20 * 6
 
 
 @pytest.mark.slow
@@ -432,13 +384,10 @@ def test_the_budget_holds_except_for_what_is_in_flight(
     ("fault", "told"),
     [
         ("empty", "the answer is empty"),
-        ("truncated", "the answer was cut off (length); if it was too long, raise ragas.answer_t"),
-        ("content_filter", "the answer was cut off (content_filter)"),
-        ("refusal", "the answer is empty"),
-        ("no_choices", "the answer cannot be read (IndexError)"),
-        ("invalid_json", "the answer cannot be read (JSONDecodeError)"),
+        ("truncated", "the answer is not complete (finish reason length)"),
+        ("refusal", "the model refused: I'm sorry"),
+        ("no_choices", "the answer is not a chat completion (IndexError)"),
         ("bad_request", "Invalid value"),
-        ("server_error", "The server had an error"),
     ],
 )
 def test_a_fault_is_not_kept(
@@ -447,8 +396,9 @@ def test_a_fault_is_not_kept(
     server.change(chances={fault: 1.0})
     words = at(server, "ragas.attempts=1")
     assert told in ragas(workspace, *words, "--publish", code=1)
-    assert journal(workspace) == []
-    assert (workspace.root / "data" / "memory" / "mini.ragas.jsonl").read_bytes() == b""
+    assert "ragas" not in {row["kind"] for row in journal(workspace)}
+    published = workspace.root / "data" / "memory" / "mini.ragas.jsonl"
+    assert not published.read_bytes().strip()
     server.change(chances={})
     ragas(workspace, *words)
 
@@ -473,7 +423,7 @@ def test_a_key_that_is_refused_is_tried_once_for_each_place_and_never_shown(
 
 def test_a_server_that_is_not_there_is_named(workspace: Workspace, server: ProviderServer) -> None:
     words = at(server, "ragas.base_url=http://127.0.0.1:9/v1", "ragas.attempts=1")
-    assert "http://127.0.0.1:9/v1/: " in ragas(workspace, *words, code=1)
+    assert "no connection to http://127.0.0.1:9/v1 " in ragas(workspace, *words, code=1)
 
 
 @pytest.mark.parametrize("damaged", ["no JSON", "[" * 100_000])
@@ -481,7 +431,7 @@ def test_a_damaged_reply_is_refused(damaged: str, workspace: Workspace) -> None:
     played(workspace, "")
     given(workspace, THREE)
     entry = KeptReply("0" * 64, "", "chat", "text", damaged)
-    extend(workspace.root / "data" / "memory" / "mini.ragas.jsonl", NAME, [entry])
+    extend(workspace.root / "data" / "memory" / "mini.ragas.jsonl", "ragas", [entry])
     assert f"the kept reply {entry.key}: not valid JSON" in ragas(workspace, "mine.csv", code=1)
 
 

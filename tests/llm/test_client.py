@@ -173,8 +173,10 @@ def test_a_few_refused_requests_do_not_stop_the_run() -> None:
 
 @pytest.mark.parametrize(("attempts", "made"), [(6, 3), (2, 2)])
 def test_a_refused_connection_stops_the_run(attempts: int, made: int) -> None:
-    nowhere = Endpoint("m", "http://127.0.0.1:9/v1", "", attempts=attempts, backoff_s=0.01)
-    budget, told = Budget(1.0, Price(1, 1)), "127.0.0.1:9.*Does a server run.*`bears model`"
+    nowhere = Endpoint(
+        "m", "http://127.0.0.1:9/v1", "", attempts=attempts, backoff_s=0.01, price=Price(1, 1)
+    )
+    budget, told = Budget(1.0), "127.0.0.1:9.*Does a server run.*`bears model`"
     with pytest.raises(RunStopped, match=f"{made} attempts, .*{told}"):
         ask(Online(nowhere, Models(), budget), asked(100))
     # A request that was never sent costs nothing.
@@ -447,27 +449,25 @@ def test_estimates_are_in_order(text: str) -> None:
 Step = tuple[int, int, float, str]
 
 
-ENDS = st.sampled_from(["settle", "release", "forfeit"])
+ENDS = st.sampled_from(["answered", "refused", "lost"])
 STEP = st.tuples(st.integers(0, 2000), st.integers(1, 4000), st.floats(0, 1), ENDS)
 
 
 @given(limit=st.floats(0, 0.01), steps=st.lists(STEP, max_size=30))
 def test_spending_never_exceeds_the_limit(limit: float, steps: list[Step]) -> None:
-    budget = Budget(limit, Price(0.4, 1.6))
+    budget, price = Budget(limit), Price(0.4, 1.6)
 
     async def one(step: Step) -> None:
         sent, answered, share, end = step
-        amount = budget.price.of(sent, answered)
+        amount = price.of(sent, answered)
         try:
             await budget.reserve(amount)
         except BudgetExhausted:
             return
         assert budget.spent + budget.reserved <= limit + 1e-9
         await asyncio.sleep(0)
-        if end == "settle":
-            await budget.settle(amount, int(sent * share), int(answered * share))
-        else:
-            await (budget.release if end == "release" else budget.forfeit)(amount)
+        actual = price.of(int(sent * share), int(answered * share))
+        await budget.settle(amount, {"answered": actual, "refused": 0, "lost": amount}[end])
         assert budget.spent <= limit + 1e-9
 
     async def everything() -> None:
@@ -479,9 +479,10 @@ def test_spending_never_exceeds_the_limit(limit: float, steps: list[Step]) -> No
 
 def test_the_run_stops_when_the_budget_is_used_up() -> None:
     with ProviderServer(latency=0.01) as server:
-        budget = Budget(0.01, Price(10, 10))
+        budget = Budget(0.01)
         requests = iter(asked(500, max_output_tokens=40))
-        answers = ask(Online(endpoint(server), Models(), budget), requests)
+        priced = endpoint(server, price=Price(10, 10))
+        answers = ask(Online(priced, Models(), budget), requests)
         stats = server.stats()
     good = texts(answers)
     assert 0 < len(good) == stats["requests"] < 500
@@ -492,7 +493,9 @@ def test_the_run_stops_when_the_budget_is_used_up() -> None:
 
 def test_a_lost_answer_counts_as_paid_and_a_refused_one_does_not() -> None:
     with ProviderServer(content={"text 0": "cut", "text 1": "server_error"}) as server:
-        budget = Budget(None, Price(10, 10))
-        answers = ask(Online(endpoint(server, attempts=2), Models(), budget), asked(2))
+        budget, price = Budget(None), Price(10, 10)
+        priced = endpoint(server, attempts=2, price=price)
+        answers = ask(Online(priced, Models(), budget), asked(2))
     assert all(isinstance(answer, ClientError) for answer in answers.values())
-    assert budget.spent == pytest.approx(2 * budget.bound(asked(1)[0]))
+    most = price.of(asked(1)[0].most_input_tokens(), asked(1)[0].max_output_tokens)
+    assert budget.spent == pytest.approx(2 * most)

@@ -21,13 +21,13 @@ from bears.llm.client import Connection
 from bears.llm.fill import FillReport
 from bears.llm.small_model import NAME, is_installed, served
 from bears.llm.workflow import Workflow
-from bears.sources.parts import Parts
 from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs
 from bears.translation.spans import read_back
 from bears.translation.task import TranslationTask, read_task
 from bears.types import Document
 from tests.sampled import collected
+from tests.sources.files import parts_of
 
 ROOT = Path(__file__).resolve().parents[2]
 pytestmark = [
@@ -89,7 +89,7 @@ def filled(tmp_path_factory: pytest.TempPathFactory) -> Filled:
         task = configured(read_task, config)(folder / "sampled", folder)
         workflow = Workflow(task, folder / "memory.jsonl", folder)
         report = workflow.fill()
-    rows = list(workflow.kept.journal.rows())
+    rows = list(workflow.journal.rows())
     # Shown where a test fails.
     print(f"{report.answered} answers, {report.stored} stored, {report.missing} missing")
     for row in rows:
@@ -108,7 +108,7 @@ def _overrides(url: str) -> list[str]:
 def _write_benchmark(folder: Path) -> None:
     """Write a question with its gold documents and a hard negative."""
     file = ROOT / "data" / "local" / "mini" / "2wiki.json"
-    source = collected(multi_hop(Parts("2wiki", {"rows": [file]})))
+    source = collected(multi_hop(parts_of("2wiki", {"rows": [file]})))
     row_id = "mini-2wiki-07"
     row = next(row for row in source.questions if row.question.question_id == row_id)
     documents = []
@@ -157,7 +157,7 @@ def test_every_stored_text_passes_the_gates(filled: Filled) -> None:
             assert list(json.loads(row["translation"])) == ["terms"]
         else:
             assert _errors(filled, row, task) == []
-    terms = task.resolve(filled.workflow.kept.known()).terms
+    terms = task.resolve(filled.workflow.known()).terms
     for question in task.source_texts.questions:
         for source, rendering in terms.get(question.question_id, ()):
             assert rendering

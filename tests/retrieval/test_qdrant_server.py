@@ -111,7 +111,7 @@ def test_an_approximate_search_tells_its_recall(qdrant_url: str, tmp_path: Path)
     said = searcher.exactness(asked, 10)
     assert (said["exact"], said["ef"]) == (False, 4)
     assert said["recall"] == pytest.approx(sum(shares) / len(shares), abs=1e-6)
-    assert 0.1 < said["recall"] < 0.99
+    assert 0.1 < sum(shares) / len(shares) < 0.99
 
 
 @pytest.mark.slow
@@ -189,7 +189,7 @@ def test_a_key_that_is_missing_or_wrong_is_named_but_not_shown(
     made = list(shards(directions(20)))
     with QdrantServer(tmp_path / "server", api_key="right") as server:
         guarded = qdrant(server.url, api_key_env=KEY)
-        with pytest.raises(ConfigurationError, match=f"variable {KEY} holds no key"):
+        with pytest.raises(ConfigurationError, match=f"variable {KEY} is not set"):
             guarded.write(made, tmp_path)
         with pytest.raises(StoreError, match=r"40[13] .*api_key_env .none."):
             qdrant(server.url).write(made, tmp_path)

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bears.errors import BearsError, ConfigurationError, StoreError
+from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable, StoreError
 from bears.files.digest import sha256_of
 from bears.retrieval.models.encoder import normalized
 from bears.retrieval.stores.exact import candidates, dense_slack
@@ -113,6 +113,13 @@ def test_what_does_not_fit_the_vectors_is_refused(store: VectorStore, tmp_path: 
     searcher = stored(store, [first], tmp_path)
     with pytest.raises(StoreError, match="24 dimensions, the index 16; index again"):
         nearest(searcher, directions(1, 24)[0], 1)
+
+
+def test_without_its_client_qdrant_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("bears.retrieval.stores.qdrant.find_spec", {}.get)
+    told = r"needs qdrant-client, which is not installed; `make qdrant` installs it"
+    with pytest.raises(RetrieverUnavailable, match=told):
+        qdrant()
 
 
 def test_without_a_server_no_approximate_search_is_to_be_had() -> None:

@@ -5,12 +5,16 @@ from __future__ import annotations
 import io
 import json
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import pyarrow
 from pyarrow import parquet
+
+from bears.config.source import Source
+from bears.layout import LOCAL
+from bears.sources.parts import Parts
 
 Row = dict[str, Any]
 Rows = list[Row]
@@ -22,6 +26,13 @@ def lines(rows: list[Any]) -> bytes:
 
 def array(value: Any) -> bytes:
     return json.dumps(value, ensure_ascii=False).encode()
+
+
+def parts_of(
+    name: str, tables: Mapping[str, Sequence[Path]], folder: Path = LOCAL, **settings: Any
+) -> Parts:
+    """Return the tables of a source of which nothing else is known."""
+    return Parts(Source(name, "en", "", settings=settings), tables, folder)
 
 
 def table(rows: Rows) -> bytes:

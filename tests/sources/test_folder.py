@@ -20,10 +20,9 @@ from bears.language.blocks import blocks
 from bears.language.quotations import found_again
 from bears.sources.convert import convert
 from bears.sources.folder.html import blocks_of_html
-from bears.sources.own import read
-from bears.sources.parts import Parts
+from bears.sources.own import read_own
 from bears.types import Document, Question, SourceQuestion, Span
-from tests.sources.files import row, workbook
+from tests.sources.files import parts_of, row, workbook
 
 PARAGRAPH = "The {0} is kept in the {0} house, and nobody but its keeper has the key to it. "
 
@@ -33,7 +32,7 @@ class Folder:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.parts = Parts("own", {"folder": [path]})
+        self.parts = parts_of("own", {"folder": [path]})
 
     def put(self, name: str, content: str | bytes) -> None:
         path = self.path / name
@@ -47,13 +46,13 @@ class Folder:
 
     def read(self, **settings: Any) -> tuple[dict[str, str], list[Question]]:
         """Return id to text of the documents, and the questions."""
-        self.parts = Parts("own", {"folder": [self.path]}, settings, self.path.parent)
-        found = [record for row in read(self.parts) for record in row]
+        self.parts = parts_of("own", {"folder": [self.path]}, self.path.parent, **settings)
+        found = [record for row in read_own(self.parts) for record in row]
         texts = {each.doc_id: each.content for each in found if isinstance(each, Document)}
         return texts, [each.question for each in found if isinstance(each, SourceQuestion)]
 
     def told(self) -> dict[str, str]:
-        return {record: what for record, what, _ in self.parts.report}
+        return {record: what for record, what, _ in self.parts.report.remarks}
 
 
 @pytest.fixture
@@ -192,7 +191,7 @@ def test_headers_and_menus_that_many_files_share_are_dropped_and_told(folder: Fo
     kept = [PARAGRAPH.format(f"item{n}").strip() for n in range(4)]
     assert [texts[f"{n}.md"] for n in range(4)] == kept
     assert "ACME" in texts["other.txt"]
-    dropped = [text for _, what, text in folder.parts.report if what.startswith("dropped")]
+    dropped = [text for _, what, text in folder.parts.report.remarks if what.startswith("dropped")]
     assert len(dropped) == 8
     assert set(dropped) == {"ACME Inc. 2020", "Home | Products"}
     assert "ACME" in folder.read(repeated=None)[0]["0.md"]
@@ -370,7 +369,7 @@ def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
     assert told.keys() == reasons.keys()
     assert [name for name, reason in reasons.items() if reason not in told[name]] == []
     assert all(str(folder.path) not in what for what in told.values())
-    assert folder.parts.notes["files left out"] == len(reasons)
+    assert folder.parts.report.notes["files left out"] == len(reasons)
 
 
 @pytest.mark.parametrize(
@@ -619,7 +618,7 @@ def test_the_report_lies_beside_the_rows_and_is_the_same_every_time(
         ("What?", "", "rooms.md", "no such words"), header="question,answer,document,quotation"
     )
     source = Source("own", "en", "CC0-1.0", "own", path=str(house.path))
-    found = [convert(source, read, None, tmp_path, tmp_path / n / "own") for n in "12"]
+    found = [convert(source, read_own, None, tmp_path, tmp_path / n / "own") for n in "12"]
     for name in ("own.documents.jsonl", "own.report.csv"):
         assert (tmp_path / "1" / name).read_bytes() == (tmp_path / "2" / name).read_bytes()
     assert found[0] == found[1]

@@ -147,7 +147,7 @@ def read(folder: Path, **settings: Any) -> tuple[list[Any], dict[str, Any]]:
     given: list[RowRecords] = []
 
     def reader(parts: Parts) -> Iterator[RowRecords]:
-        for row in qasper.read(parts):
+        for row in qasper.read_qasper(parts):
             given.append(row)
             yield row
 

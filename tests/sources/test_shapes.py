@@ -96,7 +96,7 @@ BEIR_ROWS = [
 )
 def test_a_folder_in_beirs_layout(tmp_path: Path, qrels: str) -> None:
     write(tmp_path, {**BEIR, "qrels/test.tsv": qrels})
-    found = rows(tmp_path, beir.read, source(BEIR_PARTS))
+    found = rows(tmp_path, beir.read_beir, source(BEIR_PARTS))
     assert found == BEIR_ROWS
 
 
@@ -138,7 +138,7 @@ def test_a_broken_file_of_beirs_layout_is_named(
     write(tmp_path, {**BEIR, file: text})
     part = re.split(r"[./]", file)[0]
     with pytest.raises(SourceError) as caught:
-        rows(tmp_path, beir.read, source({**BEIR_PARTS, part: Part((file,))}))
+        rows(tmp_path, beir.read_beir, source({**BEIR_PARTS, part: Part((file,))}))
     assert message in str(caught.value)
     assert Path(file).name in str(caught.value)
     assert not (tmp_path / "out.documents.jsonl").exists()
@@ -147,7 +147,7 @@ def test_a_broken_file_of_beirs_layout_is_named(
 @pytest.mark.slow
 def test_the_training_half_of_scifact_is_complete(shared_data: Path, tmp_path: Path) -> None:
     path = str(shared_data / "scifact")
-    found = rows(tmp_path, beir.read, source(BEIR_PARTS, path=path, split="train"))
+    found = rows(tmp_path, beir.read_beir, source(BEIR_PARTS, path=path, split="train"))
     asked = [row.question for row in found if isinstance(row, SourceQuestion)]
     gold = sum(len(each.gold_doc_ids) for each in asked)
     assert [len(found) - len(asked), len(asked), gold] == [5183, 1109, 919]
@@ -242,7 +242,7 @@ OWN_QUESTIONS = [
 def test_a_folder_in_our_own_format_is_taken_unchanged(tmp_path: Path) -> None:
     write_records(tmp_path / "in/queries.json", OWN_QUESTIONS)
     write_records(tmp_path / "in/corpus.json", OWN_DOCUMENTS)
-    found = rows(tmp_path, own.read, source(OWN_PARTS))
+    found = rows(tmp_path, own.read_own, source(OWN_PARTS))
     assert found == [*OWN_DOCUMENTS, *map(own_question, OWN_QUESTIONS)]
 
 
@@ -264,7 +264,7 @@ def test_a_broken_file_of_our_own_is_named(
     path = tmp_path / "in" / file
     path.write_bytes(array(change(json.loads(path.read_bytes()))))
     with pytest.raises((FormatError, MalformedRow)) as caught:
-        rows(tmp_path, own.read, source(OWN_PARTS))
+        rows(tmp_path, own.read_own, source(OWN_PARTS))
     assert message in str(caught.value)
     assert file in str(caught.value)
 
@@ -297,7 +297,7 @@ def test_a_page_is_indexed_without_any_question_asked_of_it(tmp_path: Path, give
     text = json.dumps(content)
     assert "NaN" in text
     write(tmp_path, {"p.json": text})
-    assert rows(tmp_path, pandachat.read, source(PANDA_PARTS)) == PANDA_ROWS
+    assert rows(tmp_path, pandachat.read_pandachat, source(PANDA_PARTS)) == PANDA_ROWS
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_a_page_is_indexed_without_any_question_asked_of_it(tmp_path: Path, give
 def test_a_broken_file_of_pandachat_is_named(tmp_path: Path, content: Any, message: str) -> None:
     write(tmp_path, {"p.json": json.dumps(content)})
     with pytest.raises(SourceError) as caught:
-        rows(tmp_path, pandachat.read, source(PANDA_PARTS))
+        rows(tmp_path, pandachat.read_pandachat, source(PANDA_PARTS))
     assert message in str(caught.value)
 
 
@@ -323,12 +323,12 @@ def test_the_rule_gives_the_published_text_of_every_page(shared_data: Path, tmp_
     """`text_without_Q` of all 206 rows can be made from `text` and the page's questions."""
     panda = source(PANDA_PARTS, name="pandachat", language="sl")
     asked = replace(panda, path=str(shared_data / "pandachat"))
-    published = rows(tmp_path, pandachat.read, asked)
+    published = rows(tmp_path, pandachat.read_pandachat, asked)
     [path] = (shared_data / "pandachat").glob("*.json")
     content = json.loads(path.read_bytes())
     bare = [{k: v for k, v in row.items() if k != "text_without_Q"} for row in content]
     write(tmp_path, {"p.json": json.dumps(bare)})
-    assert rows(tmp_path, pandachat.read, panda) == published
+    assert rows(tmp_path, pandachat.read_pandachat, panda) == published
 
     texts = {row.doc_id: row.content for row in published if isinstance(row, Document)}
     questions = [row.question for row in published if isinstance(row, SourceQuestion)]
@@ -361,7 +361,7 @@ TURNS = (Turn("user", "수소 알아?"), Turn("assistant", "네."))
 
 def korean(folder: Path, questions: Rows) -> list[Any]:
     write(folder, {"documents.jsonl": lines(KO_DOCUMENTS), "test.jsonl": lines(questions)})
-    return rows(folder, science_ko.read, source(KO_PARTS, language="ko"))
+    return rows(folder, science_ko.read_science_ko, source(KO_PARTS, language="ko"))
 
 
 def test_conversations_with_one_gold_document_several_or_none(tmp_path: Path) -> None:
@@ -401,14 +401,14 @@ def test_a_broken_conversation_is_named(tmp_path: Path, row: Row, message: str) 
 def test_the_korean_task_is_complete(shared_data: Path, tmp_path: Path) -> None:
     folder = str(shared_data / "science_ko")
     asked = source(KO_PARTS, language="ko", path=folder, split="validation_eval_199_with_docid")
-    found = rows(tmp_path, science_ko.read, asked)
+    found = rows(tmp_path, science_ko.read_science_ko, asked)
     ids = {row.doc_id for row in found if isinstance(row, Document)}
     gold = [row.question.gold_doc_ids for row in found if isinstance(row, SourceQuestion)]
     assert (len(ids), len(gold)) == (4272, 199)
     assert all(len(each) == 1 and each[0] in ids for each in gold)
     settings = {"judged": False}
     task = source(KO_PARTS, language="ko", path=folder, split="eval", settings=settings)
-    found = rows(tmp_path, science_ko.read, task)
+    found = rows(tmp_path, science_ko.read_science_ko, task)
     questions = [row.question for row in found if isinstance(row, SourceQuestion)]
     assert sorted(len(each.turns) for each in questions) == [0] * 200 + [2] * 20
     assert not any(each.judged or each.gold_doc_ids for each in questions)

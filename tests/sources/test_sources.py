@@ -20,13 +20,13 @@ from bears.errors import ConfigurationError, SourceError
 from bears.sources import squad
 from bears.sources.convert import convert
 from bears.sources.location import locate
-from bears.sources.parts import Parts, Reader
+from bears.sources.parts import Reader
 from bears.sources.passage_rows import multi_hop, with_passages
 from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
 from bears.sources.source import checked
 from bears.types import Document, SourceQuestion
-from tests.sources.files import Row, Rows, array, article, asked, flat, lines, put, table
+from tests.sources.files import Row, Rows, array, article, asked, flat, lines, parts_of, put, table
 from tests.workspace import ROOT
 
 # ---------------------------------------------------------------- the same tiny data, every shape
@@ -124,7 +124,7 @@ FORMS: list[tuple[str, Written]] = [
 
 def read(reader: Reader, path: Path) -> tuple[list[Any], list[Any]]:
     """Return the name and text of each document, and of each question the places of its gold."""
-    found = [*numbered_records(reader(Parts("s", {"rows": [path]})))]
+    found = [*numbered_records(reader(parts_of("s", {"rows": [path]})))]
     return (
         [(each.original_id, each.content) for each in found if isinstance(each, Document)],
         [
@@ -150,8 +150,10 @@ def read_from(reader: Reader, path: Path, content: bytes) -> tuple[list[Any], li
     ("reader", "rows", "expected"),
     [
         pytest.param(multi_hop, [HOTPOT_HUB], HOTPOT, id="hotpotqa"),
-        pytest.param(squad.read, flat(SQUAD_OFFICIAL), SQUAD, id="squad_v2"),
-        pytest.param(squad.read, [{"data": each} for each in SQUAD_OFFICIAL], SQUAD, id="drcd"),
+        pytest.param(squad.read_squad, flat(SQUAD_OFFICIAL), SQUAD, id="squad_v2"),
+        pytest.param(
+            squad.read_squad, [{"data": each} for each in SQUAD_OFFICIAL], SQUAD, id="drcd"
+        ),
     ],
 )
 def test_the_hubs_rows_read_the_same_from_every_form(
@@ -163,7 +165,7 @@ def test_the_hubs_rows_read_the_same_from_every_form(
 @pytest.mark.parametrize(
     ("reader", "content", "expected"),
     [
-        pytest.param(squad.read, array({"data": SQUAD_OFFICIAL}), SQUAD, id="squad_v2"),
+        pytest.param(squad.read_squad, array({"data": SQUAD_OFFICIAL}), SQUAD, id="squad_v2"),
         pytest.param(with_passages, lines(MARCO_OFFICIAL), MARCO, id="ms_marco-v1.1"),
     ],
 )
@@ -193,7 +195,7 @@ def test_articles_of_one_title_or_none_do_not_collide(tmp_path: Path) -> None:
         for n, title in enumerate(titles)
     ]
     content = array({"data": articles, "version": "1.1"})
-    documents, questions = read_from(squad.read, tmp_path / "xquad.zh.json", content)
+    documents, questions = read_from(squad.read_squad, tmp_path / "xquad.zh.json", content)
     names = ["Super_Bowl_50", "Warsaw", "Super_Bowl_50#2", "3 a"]
     assert [name for name, _ in documents] == [f"{name}-{n}" for name in names for n in range(2)]
     assert [row[2:] for row in questions] == [(("x", "x", "y"), [n * 2]) for n in range(4)]
@@ -203,8 +205,8 @@ def test_articles_of_one_title_or_none_do_not_collide(tmp_path: Path) -> None:
 
 
 def test_both_shapes_of_drcd_hold_the_same_articles(shared_data: Path) -> None:
-    found = read(squad.read, shared_data / "raw/drcd.json")
-    assert found == read(squad.read, shared_data / "official/DRCD_test.json")
+    found = read(squad.read_squad, shared_data / "raw/drcd.json")
+    assert found == read(squad.read_squad, shared_data / "official/DRCD_test.json")
     articles = json.loads((shared_data / "raw/drcd.json").read_bytes())
     paragraphs = [each for article in articles for each in article["paragraphs"]]
     documents, questions = found
@@ -258,7 +260,7 @@ def test_a_question_in_both_real_shapes_brings_the_same_passages(
 def test_the_real_half_of_squad(shared_data: Path) -> None:
     path = shared_data / "squad_v2/dev-v2.0.half.json"
     data = json.loads(path.read_bytes())["data"]
-    documents, questions = read(squad.read, path)
+    documents, questions = read(squad.read_squad, path)
     paragraphs = [paragraph for article in data for paragraph in article["paragraphs"]]
     assert [text for _, text in documents] == [paragraph["context"] for paragraph in paragraphs]
     assert [(name, gold) for name, *_, gold in questions] == [

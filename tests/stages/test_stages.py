@@ -278,7 +278,7 @@ from bears.sources import squad
 
 
 def read(parts):
-    yield from islice(squad.read(parts), 2)
+    yield from islice(squad.read_squad(parts), 2)
     print("in the middle", flush=True)
     time.sleep(60)
 """

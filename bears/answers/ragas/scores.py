@@ -9,12 +9,7 @@ from typing import Any
 METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
 HEADER = ("row", "question", *METRICS, "problems")
 LOST = "never came"
-UNANSWERED = {
-    "reply_missing": "no kept reply",
-    "budget_exhausted": "beyond the budget",
-    "no_answer": "no answer of the model",
-}
-"""Code of a missing reply to a reason why another run may find a score."""
+MISSING = "no kept reply"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +54,8 @@ def _of_metric(scores: Iterable[Score], rows: int) -> dict[str, Any]:
 
 
 def kind(problem: str) -> str:
-    """Name a problem: why a request had no reply, NaN, or the error of ragas."""
+    """Name a problem: no reply to a request, NaN, or the error of ragas."""
     error, _, words = problem.partition(": ")
-    if error in UNANSWERED:
-        return UNANSWERED[error]
     # Some rows lack what a metric needs. The messages of other errors are too long.
     return words.partition(". ")[0] if error == "ValueError" and len(words) < 120 else error
 

@@ -2,10 +2,10 @@
 
 import json
 import tempfile
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 import numpy as np
 
@@ -71,7 +71,7 @@ class HybridSearcher:
         legs = (leg for leg in self.legs if isinstance(leg, Limited))
         return [cut for leg in legs for cut in leg.cut(question, ranking)]
 
-    def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
+    def exactness(self, texts: Sequence[str], k: int) -> Mapping[str, object]:
         """Return the exactness of the first leg whose search is approximate."""
         for leg in self.legs:
             if isinstance(leg, Approximate):

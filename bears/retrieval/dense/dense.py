@@ -1,11 +1,11 @@
 """Dense retrieval: an encoder in front of a vector store."""
 
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from operator import length_hint
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Protocol
 
 from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
@@ -97,6 +97,6 @@ class DenseSearcher:
         """Return what the model does not read of a question."""
         return [cut_of(self.encoder, "question", [question])]
 
-    def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
+    def exactness(self, texts: Sequence[str], k: int) -> Mapping[str, object]:
         """Return the same as `VectorSearcher.exactness`, for questions."""
         return self.store.exactness(question_vectors(self.encoder, texts), k)

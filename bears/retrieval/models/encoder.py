@@ -1,6 +1,6 @@
 """The protocol of an encoder, from texts to vectors, and checks of its vectors."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 
@@ -22,7 +22,7 @@ class Encoder(Protocol):
     """
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """Return everything that the vectors depend on, as plain JSON values without secrets."""
 
     def load(self) -> None:

@@ -12,8 +12,7 @@ model's only for new questions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
-from concurrent.futures import Future
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -25,7 +24,7 @@ from bears.errors import RetrieverUnavailable
 from bears.llm.budget import Budget
 from bears.llm.embedding import Embedded, EmbeddingRequest, token_range
 from bears.llm.endpoint import has_key
-from bears.llm.faults import RunStopped
+from bears.llm.faults import ClientError, RunStopped
 from bears.llm.models import Models, Price, models_of
 from bears.llm.rate_limits import RateLimits
 from bears.retrieval.models.encoder import Kind, Vectors, normalized
@@ -33,11 +32,9 @@ from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
-    from bears.llm.client import Embeddings
-    from bears.llm.faults import ClientError
+    from bears.llm.client import Client
 
 Progress = Callable[[int, float], None]
-Take = Callable[[EmbeddingRequest, Vectors], "list[Future[None]]"]
 
 
 @dataclass(frozen=True)
@@ -96,7 +93,7 @@ class Hosted:
         }
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """Return the model, the dimensions, and how long texts are treated."""
         names = ("model", "dimensions", "text_tokens", "too_long")
         return {name: getattr(self.settings, name) for name in names}
@@ -149,19 +146,28 @@ class Hosted:
             OSError: a vector cannot be kept; no more are bought.
         """
         sent, journal = self._sent(texts), self._journals[kind]
-        budget = Budget(self.settings.budget, self.price, WHERE)
+        budget = Budget(self.settings.budget, WHERE)
         budget.spent = self.spent
         client = self._client(budget)
         with journal.filling() as keep:
 
-            def take(request: EmbeddingRequest, vectors: Vectors) -> list[Future[None]]:
+            async def take(request: EmbeddingRequest, answer: Embedded) -> None:
+                came, wanted = answer.vectors.shape[1], request.dimensions
+                if came != wanted:
+                    # All others would be wrong too.
+                    raise RunStopped(
+                        f"{client.access.base_url} answers vectors of {came} dimensions for "
+                        f"{self.settings.model}, and {wanted} are configured"
+                    )
+                # Wait for the disk: if vectors cannot be kept, no more should be bought.
+                written = map(keep, request.texts, answer.vectors)
+                await asyncio.gather(*map(asyncio.wrap_future, written))
                 if progress is not None:
                     progress(len(request.texts), budget.spent)
-                return list(map(keep, request.texts, vectors))
 
             requests = self.settings.requests(journal.missing(sent))
             try:
-                problem = asyncio.run(_ask(client.answers(requests), take))
+                problem = asyncio.run(_first_problem(client.answers(requests, take)))
             finally:
                 self.spent = budget.spent
         if left := len(journal.missing(sent)):
@@ -174,11 +180,11 @@ class Hosted:
     def _models(self) -> Models:
         return models_of(checkout())
 
-    def _client(self, budget: Budget) -> Embeddings:
-        from bears.llm.client import Embeddings
+    def _client(self, budget: Budget) -> Client[EmbeddingRequest, Embedded]:
+        from bears.llm.client import Client
 
         # Created each time: it holds the key, and an encoder may be sent to other processes.
-        return Embeddings(self.settings, self._models, budget, checkout(), self._limits)
+        return Client(self.settings, self._models, budget, checkout(), self._limits)
 
     def _sent(self, texts: Iterable[str]) -> list[str]:
         """Return the texts to send, each once, without empty ones, which providers refuse."""
@@ -209,18 +215,13 @@ class Hosted:
         )
 
 
-async def _ask(
-    answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]], take: Take
+async def _first_problem(
+    answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]],
 ) -> str:
-    """Pass on the vectors as they come; return the first problem."""
-    problem = ""
     try:
-        async for request, outcome in answers:
-            if isinstance(outcome, Embedded):
-                # Wait for the disk: if vectors cannot be kept, no more should be bought.
-                await asyncio.gather(*map(asyncio.wrap_future, take(request, outcome.vectors)))
-            else:
-                problem = problem or str(outcome)
+        problems = [
+            str(outcome) async for _, outcome in answers if isinstance(outcome, ClientError)
+        ]
     except RunStopped as stopped:
         return str(stopped)
-    return problem
+    return next(iter(problems), "")

@@ -1,6 +1,6 @@
 """Models of sentence-transformers, on this machine."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
 from functools import cached_property
@@ -67,7 +67,7 @@ class TransformerEncoder:
         self._pooling, self._max_length = pooling, max_length
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """Return model, revision, recipe and dtype, but not the device."""
         return {
             **self._checkpoint.identity,

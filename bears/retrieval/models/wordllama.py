@@ -1,7 +1,7 @@
 """WordLlama: static token embeddings, averaged; the weights come with its package (MIT)."""
 
 import logging
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -26,7 +26,7 @@ class WordLlama:
         self._dimensions = dimensions
 
     @property
-    def identity(self) -> dict[str, Any]:
+    def identity(self) -> Mapping[str, object]:
         """Return the package's version and the dimensions."""
         from importlib.metadata import version
 

@@ -1,9 +1,9 @@
 """Vectors in a file, searched exactly with NumPy."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -143,6 +143,6 @@ class MemorySearcher:
             rankings.append(best(scores, self._doc_ids, k, positions))
         return rankings
 
-    def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:  # noqa: ARG002
+    def exactness(self, vectors: Vectors, k: int) -> Mapping[str, object]:  # noqa: ARG002
         """Return that this search is exact."""
         return {"exact": True}

@@ -5,9 +5,11 @@ import json
 import time
 from collections.abc import Iterable
 from dataclasses import asdict, dataclass
+from importlib.util import find_spec
 from pathlib import Path
 
-from bears.errors import ConfigurationError, StoreError
+from bears.config.packaged import install_command
+from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
 from bears.files.records import write_json
 from bears.retrieval.index_files import read_value
 from bears.retrieval.stores.memory import Memory, read_chunks
@@ -53,6 +55,7 @@ class Qdrant:
 
     Raises:
         ConfigurationError: an approximate search in this process, which has none.
+        RetrieverUnavailable: qdrant-client is not installed.
     """
 
     url: str
@@ -68,6 +71,12 @@ class Qdrant:
     patience_s: float
 
     def __post_init__(self) -> None:
+        # Before anything is encoded.
+        if not find_spec("qdrant_client"):
+            raise RetrieverUnavailable(
+                "this vector store needs qdrant-client, which is not installed; "
+                f"{install_command('qdrant')} installs it"
+            )
         if self.url == IN_PROCESS and not self.exact:
             raise ConfigurationError(
                 "vector_store.exact is false, but Qdrant without a server compares every vector; "

@@ -1,6 +1,6 @@
 """Rankings of documents from searches for points in Qdrant."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -39,7 +39,7 @@ class QdrantSearcher:
         """
         return self._nearest(vectors, k, groups, exact=self._hnsw is None)
 
-    def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:
+    def exactness(self, vectors: Vectors, k: int) -> Mapping[str, object]:
         """Return the recall against the exact search, if this one is approximate."""
         if self._hnsw is None:
             return {"exact": True}

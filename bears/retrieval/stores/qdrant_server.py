@@ -10,7 +10,7 @@ from pydantic import Field
 
 from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
-from bears.llm.endpoint import check_variable, environment
+from bears.llm.endpoint import check_variable, value_of
 from bears.retrieval.stores.numbered_shards import NumberedShard
 from bears.types import Positive
 
@@ -40,23 +40,6 @@ class Hnsw:
 NO_GRAPH = Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
 
 
-def api_key(name: str) -> str | None:
-    """Return the value of the environment variable ``name``, which ``.env`` may also define.
-
-    Raises:
-        ConfigurationError: it is empty, or ``name`` cannot be a variable.
-    """
-    if not name:
-        return None
-    check_variable(name, "vector_store.api_key_env")
-    if key := environment(checkout()).get(name, "").strip():
-        return key
-    raise ConfigurationError(
-        f"the environment variable {name} holds no key for Qdrant. Set it, or write {name}=… into "
-        ".env; if the server needs no key: vector_store.api_key_env=''"
-    )
-
-
 class Server:
     """A connection; nothing is sent before the first call.
 
@@ -73,12 +56,13 @@ class Server:
         self.url, self._key_env, self._patience_s = url, key_env, patience_s
         # It would log every request if a package has set up logging.
         logging.getLogger("httpx").setLevel(logging.WARNING)
-        where: dict[str, Any] = {"location" if url == IN_PROCESS else "url": url}
-        key = api_key(key_env)
+        where = "vector_store.api_key_env"
+        check_variable(key_env, where)
+        key = value_of(key_env, where, checkout()) or None
         try:
             # The versions are not compared: only calls that 1.16 knows are made.
             self.client = QdrantClient(
-                **where, api_key=key, timeout=timeout_s, check_compatibility=False
+                url, api_key=key, timeout=timeout_s, check_compatibility=False
             )
         except ValueError as error:
             raise ConfigurationError(

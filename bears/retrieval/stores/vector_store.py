@@ -1,9 +1,9 @@
 """The protocols of vector stores: keep vectors, and find the nearest ones."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, runtime_checkable
+from typing import Protocol, runtime_checkable
 
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.encoder import CALLED, Vectors
@@ -45,7 +45,7 @@ class VectorSearcher(Protocol):
             groups: for each vector, the only group to search; empty: all chunks.
         """
 
-    def exactness(self, vectors: Vectors, k: int) -> dict[str, Any]:
+    def exactness(self, vectors: Vectors, k: int) -> Mapping[str, object]:
         """Return how exact the search is, as plain JSON values.
 
         Args:
@@ -82,5 +82,5 @@ class VectorStore(Protocol):
 class Approximate(Protocol):
     """A searcher that may miss documents and measures how many."""
 
-    def exactness(self, texts: Sequence[str], k: int) -> dict[str, Any]:
+    def exactness(self, texts: Sequence[str], k: int) -> Mapping[str, object]:
         """Return the same as `VectorSearcher.exactness`, for questions."""

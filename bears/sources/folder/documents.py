@@ -53,13 +53,13 @@ class Content:
         return "\n\n".join(self.blocks)
 
 
-def read_document(path: Path, encoding: str, kept: Path) -> Content:
+def read_document(path: Path, encoding: str, texts: Path) -> Content:
     """Read a file of one of `KINDS`.
 
     Args:
         path: its name gives the kind.
         encoding: of texts that are not UTF-8, have no byte order mark and declare nothing.
-        kept: the folder in which the texts of PDFs are kept.
+        texts: the folder in which the texts of PDFs are kept.
 
     Raises:
         FormatError: it is of another kind, damaged or protected, or has an unknown encoding.
@@ -67,7 +67,7 @@ def read_document(path: Path, encoding: str, kept: Path) -> Content:
     """
     kind = KINDS[path.suffix.lower()]
     if kind == "pdf":
-        content = _pdf(path, kept)
+        content = _pdf(path, texts)
     elif kind == "word":
         content = Content(kind, blocks_of_html(_word(path))[0])
     else:
@@ -108,8 +108,8 @@ def _blocks(kind: str, text: str) -> tuple[list[str], int]:
     return titled(title, [body[start:end] for start, end, _ in blocks(body)]), front.end()
 
 
-def _pdf(path: Path, kept: Path) -> Content:
-    read = text_of(path, kept)
+def _pdf(path: Path, texts: Path) -> Content:
+    read = text_of(path, texts)
     pages = [page.split("\n") for page in read["pages"]]
     found = margins(pages, PAGE_EDGE, PAGE_SHARE, counted=True)
     both = list(zip(pages, found, strict=True))

@@ -111,8 +111,8 @@ class _Page(HTMLParser):
 
     def _break(self) -> None:
         lines = "".join(self._text).split("\n")
-        kept = [line.rstrip() if self._verbatim else line.strip() for line in lines]
-        if text := "\n".join(line for line in kept if line.strip()):
+        stripped = [line.rstrip() if self._verbatim else line.strip() for line in lines]
+        if text := "\n".join(line for line in stripped if line.strip()):
             heading = self._heading
             self.blocks.append(f"{heading} {' '.join(text.split())}" if heading else text)
         self._text, self._heading = [], ""

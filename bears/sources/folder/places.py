@@ -105,8 +105,8 @@ class Places:
         ]
         # With a page's number in it, a quotation is not found without that page.
         words = self._texts[file].text[match.start : match.end]
-        kept = quotation if match.similarity == 100 else words
-        span = Span(file, match.start, match.end, kept)
+        quoted = quotation if match.similarity == 100 else words
+        span = Span(file, match.start, match.end, quoted)
         return Found(file, span, "; ".join(filter(None, remarks)))
 
     def _is_quotation(self, document: str) -> bool:

@@ -71,7 +71,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
             questions, or it is a link to a file outside.
         FormatError: the file of questions is neither CSV nor a workbook.
     """
-    settings = parse(FolderSettings, dict(parts.settings), f"sources.{parts.name}.settings")
+    settings = parse(FolderSettings, dict(parts.source.settings), f"sources.{parts.name}.settings")
     table = folder / settings.questions if settings.questions else table_of(folder)
     if not settings.questions and leads_outside(table, folder):
         raise SourceError(
@@ -89,17 +89,17 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     for path in parts.names:
         parts.count(path, 1)
     replaced = _replaced_by(parts, texts, settings.near_duplicate)
-    kept = {name: text for name, text in texts.items() if name not in replaced}
-    for name, text in kept.items():
+    read = {name: text for name, text in texts.items() if name not in replaced}
+    for name, text in read.items():
         yield [pool_document(parts.dataset, name, text)]
     if not asked:
         return
-    places = Places(kept, replaced, left_out, {name: contents[name].dropped for name in kept})
+    places = Places(read, replaced, left_out, {name: contents[name].dropped for name in read})
     found, remarks = questions(table, parts.name, parts.dataset, places)
     parts.count(table, len(found))
     for line, text in remarks:
-        parts.report.append((f"{table.name}, line {line}", text, ""))
-        parts.notes[f"lines of {table.name} with a remark in the report"] += 1
+        parts.report.remarks.append((f"{table.name}, line {line}", text, ""))
+        parts.report.notes[f"lines of {table.name} with a remark in the report"] += 1
     for question in found:
         yield [question]
 
@@ -131,13 +131,13 @@ def _documents(
             try:
                 contents[name] = read_document(path, settings.encoding, texts_of_pdfs)
                 parts.names[path] = name
-                parts.report += [(name, *remark) for remark in contents[name].remarks]
+                parts.report.remarks += [(name, *remark) for remark in contents[name].remarks]
                 continue
             except BearsError as error:
                 reason = str(error).replace(f"{path}: ", "").replace(f"{path} ", "it ")
-                parts.failures[name] = reason
+                parts.report.failures[name] = reason
         left_out[name] = reason
-        parts.report.append((name, f"{LEFT_OUT}{reason}", ""))
+        parts.report.remarks.append((name, f"{LEFT_OUT}{reason}", ""))
     if not contents:
         such = next((f", such as {name}: {why}" for name, why in left_out.items()), "")
         raise SourceError(
@@ -145,7 +145,7 @@ def _documents(
             f"that are left out{such}"
         )
     if left_out:
-        parts.notes["files left out"] = len(left_out)
+        parts.report.notes["files left out"] = len(left_out)
     return contents, left_out
 
 
@@ -156,13 +156,15 @@ def _drop_repeated(parts: Parts, contents: Mapping[str, Content], edge: int, sha
         sheets = [content.blocks for content in same.values()]
         for name, found in zip(same, margins(sheets, edge, share), strict=True):
             blocks = same[name].blocks
-            kept = [block for i, block in enumerate(blocks) if i not in found]
-            if found and kept:
+            own = [block for i, block in enumerate(blocks) if i not in found]
+            if found and own:
                 dropped = [blocks[i] for i in sorted(found)]
                 what = "dropped: other files begin or end with it too"
-                parts.report += [(name, what, text) for text in dropped]
-                parts.notes["texts dropped that many files begin or end with"] += len(dropped)
-                same[name].blocks = kept
+                parts.report.remarks += [(name, what, text) for text in dropped]
+                parts.report.notes["texts dropped that many files begin or end with"] += len(
+                    dropped
+                )
+                same[name].blocks = own
                 same[name].dropped += dropped
 
 
@@ -172,7 +174,7 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
         return {}
     ids, contents = list(texts), list(texts.values())
     numbers = [sorted(re.findall(r"\d+", text)) for text in contents]
-    width = PASSAGE // 3 if unspaced(parts.language) else PASSAGE
+    width = PASSAGE // 3 if unspaced(parts.source.language) else PASSAGE
     earlier = defaultdict[int, list[tuple[float, int]]](list)
     for pair in overlaps(contents, width, least, COPIES)[0]:
         first, second = sorted(pair[:2])
@@ -181,12 +183,12 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
     found: dict[int, int] = {}
     for position, others in sorted(earlier.items()):
         # A document equal to a dropped one gets the same replacement.
-        kept = [(share, first) for share, first in others if share == 1 or first not in found]
-        if kept:
-            share, first = max(kept, key=lambda each: (each[0], -each[1]))
+        similar = [(share, first) for share, first in others if share == 1 or first not in found]
+        if similar:
+            share, first = max(similar, key=lambda each: (each[0], -each[1]))
             found[position] = found.get(first, first)
             what = f"dropped: {share:.0%} the same as {ids[first]}"
-            parts.report.append((ids[position], what, contents[position]))
+            parts.report.remarks.append((ids[position], what, contents[position]))
     if found:
-        parts.notes["files dropped as near duplicates"] = len(found)
-    return {ids[dropped]: ids[kept] for dropped, kept in found.items()}
+        parts.report.notes["files dropped as near duplicates"] = len(found)
+    return {ids[dropped]: ids[first] for dropped, first in found.items()}
