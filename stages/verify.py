@@ -11,13 +11,7 @@ from bears.config.shape import BenchmarkIdentity, Sampling
 from bears.config.source import Source
 from bears.errors import FormatError, VerificationFailed
 from bears.files.digest import digest_files, sha256_of
-from bears.files.records import (
-    read_documents,
-    read_json,
-    read_questions,
-    write_json,
-    write_lines,
-)
+from bears.files.records import read_documents, read_json, read_questions, write_json, write_lines
 from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.language.gates import GateSeverity, Severity

@@ -81,11 +81,12 @@ def score(
     asked = referenced(records.questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
     answers = answers_of(read_answers(file), asked, documents, ignore_unknown)
-    given = answers.predictions
-    scores = score_answers(asked, given, language)
+    scores = score_answers(asked, answers, language)
+    said = ((key, answers[key].answer) for key in scores if key in answers)
+    given = {key: answer for key, answer in said if answer is not None}
     found = faults(asked, answers, {document.doc_id for document in documents})
     counts = Counter(kind for each in found.values() for kind, _ in each)
-    if len(given) >= ENOUGH and all(scores[q].reference == given[q].answer for q in given):
+    if len(given) >= ENOUGH and all(scores[q].reference == given[q] for q in given):
         counts["gold"] = len(given)
     counted = {kind: counts[kind] for kind in FAULTS if counts[kind]}
     summary = {**summarize_answers(scores, len(given)), "faults": counted}

@@ -18,13 +18,7 @@ from bears.selection.configuration import composed, files_of, selected
 from bears.selection.uses import TRANSLATION, made_questions, workflow_of, workflows
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
-from bears.translation.review import (
-    COLUMNS,
-    check_against,
-    flagged,
-    read_decisions,
-    write_review,
-)
+from bears.translation.review import COLUMNS, check_against, flagged, read_decisions, write_review
 from bears.translation.source_texts import Place
 from bears.translation.translator import NAME, TranslatorSettings
 

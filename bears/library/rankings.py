@@ -12,13 +12,7 @@ from bears.files.progress import Progress
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import asking, has_passages, reply_of
 from bears.trace import Search, Trace
-from bears.types import (
-    Chunk,
-    ChunkHit,
-    ChunkRanking,
-    Question,
-    in_chunk_order,
-)
+from bears.types import Chunk, ChunkHit, ChunkRanking, Question, in_chunk_order
 
 Place = str | Chunk
 Found = Iterable[Place] | Iterable[tuple[Place, float]] | Mapping[Place, float]

@@ -15,10 +15,7 @@ from bears.config.shape import Choice
 from bears.config.typed import configured, pick
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
-from bears.files.records import (
-    read_json,
-    read_questions,
-)
+from bears.files.records import read_json, read_questions
 from bears.files.shown import complain
 from bears.files.traces import read_traces
 from bears.llm.kept import KeptReplies

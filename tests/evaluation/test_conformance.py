@@ -27,16 +27,7 @@ from bears.evaluation.measure import METRICS, parse_measure
 from bears.evaluation.metric import Metric
 from bears.evaluation.settings import EvaluationSettings
 from bears.types import Hit
-from tests.measuring import (
-    Gold,
-    Run,
-    Scores,
-    Values,
-    as_scores,
-    by_question,
-    measures,
-    random_case,
-)
+from tests.measuring import Gold, Run, Scores, Values, as_scores, by_question, measures, random_case
 from tests.runs import read_run
 
 

@@ -16,11 +16,7 @@ import pytest
 from bears.cli import main
 from bears.config import Config, build, compose, parse
 from bears.config.ledger.entries import PairDecision
-from bears.files.records import (
-    read_documents,
-    read_json,
-    read_questions,
-)
+from bears.files.records import read_documents, read_json, read_questions
 from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
 from bears.quality.audit.audit_pool import AuditPool

@@ -44,7 +44,7 @@ def read_unjudged(
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
     answers = answers_of(read_answers(paths["answers"], whole=True), questions, documents)
-    scores = score_answers(questions, answers.predictions, language)
+    scores = score_answers(questions, answers, language)
     aliases = _aliases(paths.get("sidecar"))
     found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
     rankings = whole_documents(found)
@@ -52,7 +52,7 @@ def read_unjudged(
     rows = []
     for question, cluster in zip(questions, clusters, strict=True):
         key = question.question_id
-        trace = answers.predictions.get(key) or answers.given.get(key, Trace(question_id=key))
+        trace = answers.get(key, Trace(question_id=key))
         if closed_book:
             trace = replace(trace, searches=())
         elif run:

@@ -3,10 +3,10 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from bears.evaluation.answers.predictions import Answers
 from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.score import AnswerScore, literal
 from bears.files.visible import one_line
+from bears.trace import Trace
 from bears.types import Question
 
 SCORES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
@@ -16,7 +16,7 @@ Fault = tuple[str, str]
 
 
 def faults(
-    questions: Sequence[Question], answers: Answers, doc_ids: Collection[str]
+    questions: Sequence[Question], answers: Mapping[str, Trace], doc_ids: Collection[str]
 ) -> dict[str, list[Fault]]:
     """Return question_id to what is wrong with its answer, also for unknown questions.
 
@@ -24,30 +24,30 @@ def faults(
     ``unknown_question``, and ``system`` for an error that the system itself reports.
     """
     known = frozenset(doc_ids)
-    found = {q.question_id: list(_faults(q.question_id, answers, known)) for q in questions}
-    for key in answers.given.keys() - found.keys():
+    found = {q.question_id: list(_faults(answers.get(q.question_id), known)) for q in questions}
+    for key in answers.keys() - found.keys():
         found[key] = [("unknown_question", "not a question of this benchmark")]
     return {key: own for key, own in found.items() if own}
 
 
-def _faults(question_id: str, answers: Answers, doc_ids: frozenset[str]) -> Iterator[Fault]:
-    given, prediction = answers.given.get(question_id), answers.predictions.get(question_id)
+def _faults(given: Trace | None, doc_ids: frozenset[str]) -> Iterator[Fault]:
     if given is None:
         yield "missing", "missing"
-    elif prediction is None:
+        return
+    if given.answer is None:
         yield "no_answer", "no answer"
-    elif not (prediction.answer or "").strip():
+    elif not given.answer.strip():
         yield "empty", "an empty answer"
-    if given and given.error:
+    if given.error:
         yield "system", one_line(given.error)
-    evidence = (prediction.evidence if prediction else None) or ()
+    evidence = given.evidence or ()
     if wrong := sum(chunk.doc_id not in doc_ids for chunk in evidence):
         yield "evidence", f"{wrong} of {len(evidence)} named as evidence are not documents"
 
 
 def rows(
     questions: Sequence[Question],
-    answers: Answers,
+    answers: Mapping[str, Trace],
     scores: Mapping[str, AnswerScore],
     found: Mapping[str, Sequence[Fault]],
     language: str,
@@ -62,12 +62,12 @@ def rows(
     messages = {key: "; ".join(message for _, message in own) for key, own in found.items()}
     for question in questions:
         key = question.question_id
-        score, given = scores[key], answers.given.get(key)
+        score, given = scores[key], answers.get(key)
         references = references_of(question, language)
         best = score.reference or (literal(references[0]) if references else "")
         values = [getattr(score, name) for name in SCORES]
         answer = given.answer if given else None
         yield key, question.question, score.type, answer, best, *values, messages.get(key, "")
-    for key, given in answers.given.items():
+    for key, given in answers.items():
         if key not in scores:
             yield key, "", "", given.answer, "", *[None] * len(SCORES), messages[key]

@@ -1,7 +1,7 @@
 """Match a system's answers with the questions and documents of a benchmark."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import replace
 
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence import SECTION, Find, finder
@@ -11,26 +11,13 @@ from bears.trace import Trace
 from bears.types import Chunk, Document, Question
 
 
-@dataclass(frozen=True, slots=True)
-class Answers:
-    """The answers of a file.
-
-    Args:
-        predictions: question_id to the trace, for questions of the benchmark that have an answer.
-        given: question_id to the trace, also of unknown questions.
-    """
-
-    predictions: Mapping[str, Trace]
-    given: Mapping[str, Trace]
-
-
 def answers_of(
     given: Iterable[Given],
     questions: Sequence[Question],
     documents: Collection[Document],
     ignore_unknown: bool = False,
-) -> Answers:
-    """Match answers with the questions of a benchmark.
+) -> dict[str, Trace]:
+    """Return question_id to the answer of a file, also of unknown questions that are ignored.
 
     Evidence that matches no document (see `bears.evaluation.answers.evidence`) is kept and counts
     as wrong. This includes figures and tables if captions are not documents: the official script
@@ -48,24 +35,20 @@ def answers_of(
     known = {question.question_id: question for question in questions}
     find_question = id_by_text(questions)
     find = finder(documents)
-    predictions: dict[str, Trace] = {}
     taken: dict[str, Trace] = {}
     for where, by_text, trace in given:
         name = trace.question_id
         key = find_question(name, f"{where}: ") if by_text else name
         if key in taken:
             raise FormatError(f"{where}: {name!r:.80} is answered twice; remove one answer")
-        taken[key] = replace(trace, question_id=key)
         question = known.get(key)
         if question is None and not ignore_unknown:
             raise FormatError(
                 f"{where}: there is no question {key!r:.80}; --ignore-unknown skips such questions"
             )
-        if question is not None and trace.answer is not None:
-            predictions[key] = replace(
-                taken[key], evidence=_matched(trace.evidence, question.group, find)
-            )
-    return Answers(predictions, taken)
+        evidence = _matched(trace.evidence, question.group if question else "", find)
+        taken[key] = replace(trace, question_id=key, evidence=evidence)
+    return taken
 
 
 def _matched(

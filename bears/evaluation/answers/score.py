@@ -5,7 +5,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, get_args
 
-from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.references import references_of
@@ -41,31 +40,27 @@ class AnswerScore:
 
 
 def score_answers(
-    questions: Iterable[Question], predictions: Mapping[str, Trace], language: str
+    questions: Iterable[Question], traces: Mapping[str, Trace], language: str
 ) -> dict[str, AnswerScore]:
     """Return question_id to the scores of its answer, for every question, answered or not.
 
-    The scores of a question without a reference answer are undefined. If no prediction names
+    The scores of a question without a reference answer are undefined. If no answer names
     evidence, evidence F1 is undefined for all; for a question with unknown gold, it always is.
 
     Args:
         questions: with their annotators' answers, or with one gold answer.
-        predictions: question_id to a trace with an answer, in which "Unanswerable", "Yes" and "No"
-            are literal; citation markers are not scored.
+        traces: by question_id, with answers in which "Unanswerable", "Yes" and "No" are literal;
+            citation markers are not scored.
         language: BCP 47 tag of the answers.
-
-    Raises:
-        FormatError: a prediction is for an unknown question.
     """
-    with_evidence = any(prediction.evidence is not None for prediction in predictions.values())
+    answered = [trace for trace in traces.values() if trace.answer is not None]
+    with_evidence = any(trace.evidence is not None for trace in answered)
     scores = {}
     for question in questions:
-        prediction = predictions.get(question.question_id)
+        trace = traces.get(question.question_id)
         references = references_of(question, language)
-        score = _score(references, prediction, language, with_evidence) if references else None
+        score = _score(references, trace, language, with_evidence) if references else None
         scores[question.question_id] = score or AnswerScore()
-    if unknown := sorted(predictions.keys() - scores.keys()):
-        raise FormatError(f"{len(unknown)} predictions match no question, such as {unknown[0]!r}")
     return scores
 
 
@@ -106,7 +101,7 @@ def summarize_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[
 
 def _score(
     references: Sequence[Answer],
-    prediction: Trace | None,
+    trace: Trace | None,
     language: str,
     with_evidence: bool,
 ) -> AnswerScore:
@@ -115,7 +110,7 @@ def _score(
     stated = [_evidence(reference) for reference in references]
     # Without evidence in the answers, or with unknown gold, there is nothing to compare.
     gold = [evidence for evidence in stated if evidence is not None] if with_evidence else []
-    if prediction is None or prediction.answer is None:
+    if trace is None or trace.answer is None:
         return AnswerScore(
             answer_f1=0.0,
             exact_match=0.0,
@@ -123,8 +118,8 @@ def _score(
             yes_no=0.0 if yes_no else None,
             unanswerable=0.0 if asks_nothing else None,
         )
-    rules, text = normalization_of(language), without_citations(prediction.answer)
-    evidence = [chunk.doc_id for chunk in prediction.evidence or ()]
+    rules, text = normalization_of(language), without_citations(trace.answer)
+    evidence = [chunk.doc_id for chunk in trace.evidence or ()]
     f1 = [token_f1(text, literal(reference), rules) for reference in references]
     best = references[f1.index(max(f1))]
     return AnswerScore(

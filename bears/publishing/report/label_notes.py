@@ -10,19 +10,16 @@ from bears.config.ledger.entries import Ledger
 from bears.layout import ledger_of
 from bears.publishing.report.advice import Sentence
 from bears.publishing.report.words import signed
-from bears.results.revision import VERDICTS
 from bears.results.system import System
 
 
 def label_notes(systems: Sequence[System]) -> list[Sentence]:
     """Return what differences of pass rates are worth, for systems with judged answers."""
-    from bears.answers.judging.pairs import Pair, judged_in
+    from bears.answers.judging.pairs import Pair
 
-    judged: dict[str, dict[str, dict[str, str]]] = {}
-    for system in systems:
-        if system.revision and "pass_rate" in system.values:
-            file = system.revision.output(VERDICTS)
-            judged |= {system.name: judged_in(file, system.name)} if file else {}
+    judged = {
+        each.name: each.judged for each in systems if each.judged and "pass_rate" in each.values
+    }
     path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
     labels = parse(Ledger, read_ledger(path), str(path)).labels if judged else ()
     judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
