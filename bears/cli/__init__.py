@@ -27,7 +27,6 @@ COMMANDS = {
     "source": "describe a dataset as a source, or pin a source",
     "replies": "plan, fill and publish kept replies",
     "model": "serve a small model on this machine, without an account",
-    "embeddings": "price and buy hosted embeddings",
     "ragas": "compute the four RAGAS metrics with the ragas package",
     "replace": "replace a question",
     "export": "write the benchmark to a folder that can be shared",

@@ -1,7 +1,7 @@
 """Asking a model in front of a person: the plan, the consent, the progress bar and the outcome."""
 
 import sys
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -11,7 +11,6 @@ from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.progress import Progress
 from bears.files.shown import complain
 from bears.llm.fill import FillReport
-from bears.llm.models import Price
 from bears.llm.workflow import FillPlan, Workflow
 
 Show = Callable[[int, int, float], None]
@@ -86,7 +85,7 @@ def ask_missing(workflow: Workflow[Any], agreed: bool) -> FillReport:
 def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
     """Print what filling would cost."""
     price, settings = workflow.price, workflow.use.settings
-    rows = [
+    rows: list[tuple[str, object]] = [
         ("for", workflow.use.wanted),
         ("model", settings.model),
         ("calls", ", ".join(f"{n} {field}" for field, n in plan.calls.items()) or "none"),
@@ -95,18 +94,9 @@ def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
         ("output tokens", "{:,} to {:,}".format(*plan.output_tokens)),
         ("per million tokens", f"{price.input} in, {price.output} out"),
     ]
-    print_plan(rows, plan.usd, settings.budget, price)
-
-
-def print_plan(
-    rows: Sequence[tuple[str, object]],
-    usd: tuple[float, float],
-    budget: float | None,
-    price: Price | None = None,
-) -> None:
-    """Print a plan with its lowest and highest price, the source of the price and the budget."""
-    source = [("price from", f"{price.source} ({price.date or 'no date'})")] if price else []
-    limit = "no limit" if budget is None else f"US$ {budget}"
-    total = ("price", "US$ {:.4f} to {:.4f}".format(*usd))
-    lines = [*rows, *source, total, ("budget", limit)]
-    print(tabulate(lines, tablefmt="plain", disable_numparse=True))
+    rows += [
+        ("price from", f"{price.source} ({price.date or 'no date'})"),
+        ("price", "US$ {:.4f} to {:.4f}".format(*plan.usd)),
+        ("budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"),
+    ]
+    print(tabulate(rows, tablefmt="plain", disable_numparse=True))

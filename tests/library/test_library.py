@@ -143,7 +143,7 @@ def test_an_index_that_has_a_folder_stays_there(
     assert list((tmp_path / "index").iterdir())
 
     monkeypatch.chdir(tmp_path)  # A hosted model is known outside of the project as well.
-    with pytest.raises(BearsError, match="bears embeddings"):
+    with pytest.raises(BearsError, match=r"retriever\.encoder\.fill=auto"):
         benchmark.index("text-embedding-3-small")
 
 

@@ -16,15 +16,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bears.cli import main
 from bears.config import build, compose, read_selection
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.files.journal import Journal
-from bears.files.records import write_records
-from bears.files.rewritten import write_rewritten
 from bears.llm.embedding import token_range
 from bears.retrieval.models.hosted import Hosted
-from bears.types import Question, RewrittenQuestion
+from bears.types import Question
 from tests.provider_server import ROOT, ProviderServer, word_vector
 from tests.retrieving import ask, documents, ids, opened
 
@@ -355,7 +352,7 @@ def test_nothing_is_bought_unless_it_is_told_to(hosted: Make, server: ProviderSe
     for told in (
         "60 of 100 documents have no vector of text-embedding-3-small",
         "US$ 0.0000 to 0.0000",
-        "bears embeddings fill",
+        "retriever.encoder.budget=5",
         "retriever.encoder.fill=auto",
     ):
         assert told in str(caught.value)
@@ -427,49 +424,3 @@ def test_every_choice_indexes_and_ranks_by_the_providers_vectors(
     before = len(asked(server))
     ask(searcher, "green apple juice")
     assert len(asked(server)) == before
-
-
-@pytest.fixture
-def translated(desk: Path) -> None:
-    """Mini as if the pipeline had translated it."""
-    folder = desk / "data" / "mini" / "translated"
-    write_records(folder / "corpus.json", DOCUMENTS)
-    write_records(folder / "queries.json", QUESTIONS)
-    asked = (RewrittenQuestion(each.question_id, each.question, search=True) for each in QUESTIONS)
-    write_rewritten(desk / "data" / "mini" / "rewritten" / "none.jsonl", asked)
-
-
-@pytest.mark.usefixtures("translated")
-def test_the_command_tells_the_price_of_the_whole_benchmark_and_buys_it(
-    server: ProviderServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    words = overrides(server, "text-embedding-3-small")
-    assert main(["embeddings", "plan", *words]) == 0
-    told = capsys.readouterr().out
-    assert server.prompts() == []
-    for line in ("documents missing   3 of 3", "questions missing   2 of 2"):
-        assert line in told
-    for line in ("per million tokens  0.02", "budget              US$ 1.0"):
-        assert line in told
-    assert main(["embeddings", "fill", "--yes", *words]) == 0
-    assert "nothing is missing; US$ 0.0000 were spent" in capsys.readouterr().out
-    contents, questions = [d.content for d in DOCUMENTS], [q.question for q in QUESTIONS]
-    assert sorted(asked(server)) == sorted(contents + questions)
-    assert main(["embeddings", "fill", "--yes", *words]) == 0
-    assert "questions missing   0 of 2" in capsys.readouterr().out
-    assert len(asked(server)) == 5
-    encoder = Hosted(model="text-embedding-3-small", dimensions=1536)
-    np.testing.assert_allclose(encoder.documents(contents), expected(contents, 1536), atol=1e-6)
-    encoder.questions(questions)
-
-
-@pytest.mark.usefixtures("translated")
-def test_the_command_ends_with_an_error_while_anything_is_missing(
-    server: ProviderServer, capsys: pytest.CaptureFixture[str]
-) -> None:
-    server.change(content={"stone": "bad_request"})
-    words = overrides(server, "text-embedding-3-small", "batch_texts=1")
-    assert main(["embeddings", "fill", "--yes", *words]) == 1
-    assert "1 of 3 documents have no vector yet" in capsys.readouterr().err
-    assert main(["embeddings", "plan", "retriever=wordllama"]) == 1
-    assert "retriever wordllama asks no provider for vectors" in capsys.readouterr().err

@@ -1,8 +1,7 @@
 """Embeddings of a provider: each text is paid for once and kept in the user's checkout.
 
 By default the pipeline spends nothing: if vectors are missing, it stops and prints their price.
-``bears embeddings plan`` prices the whole benchmark, and ``embeddings fill`` buys it. With
-``retriever.encoder.fill=auto`` the stages buy what they need, if the key is set:
+With ``retriever.encoder.fill=auto`` the stages buy what they need, if the key is set:
 ``dvc exp run -S retriever=text-embedding-3-small -S 'overrides=["retriever.encoder.fill=auto"]'``.
 
 A kept vector of a question needs no request, so the encoding time that a run reports is the
@@ -12,7 +11,7 @@ model's only for new questions.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
@@ -34,8 +33,6 @@ from bears.retrieval.models.vector_journal import VectorJournal
 if TYPE_CHECKING:
     from bears.llm.client import Client
 
-Progress = Callable[[int, float], None]
-
 
 @dataclass(frozen=True)
 class Cost:
@@ -52,14 +49,6 @@ class Cost:
     missing: int = 0
     tokens: tuple[int, int] = (0, 0)
     usd: tuple[float, float] = (0.0, 0.0)
-
-    def __add__(self, other: Cost) -> Cost:
-        return Cost(
-            self.texts + other.texts,
-            self.missing + other.missing,
-            (self.tokens[0] + other.tokens[0], self.tokens[1] + other.tokens[1]),
-            (self.usd[0] + other.usd[0], self.usd[1] + other.usd[1]),
-        )
 
     def __str__(self) -> str:
         tokens, usd = "{:,} to {:,} tokens", "US$ {:.4f} to {:.4f}"
@@ -134,11 +123,8 @@ class Hosted:
         price = self.price
         return Cost(len(sent), len(missing), (least, most), (price.of(least, 0), price.of(most, 0)))
 
-    def fill(self, kind: Kind, texts: Iterable[str], progress: Progress | None = None) -> None:
+    def fill(self, kind: Kind, texts: Iterable[str]) -> None:
         """Buy the vectors that are missing; each is kept as it comes.
-
-        Args:
-            progress: called with (number of new vectors, dollars spent so far).
 
         Raises:
             RetrieverUnavailable: some are still missing; the message says why.
@@ -162,8 +148,6 @@ class Hosted:
                 # Wait for the disk: if vectors cannot be kept, no more should be bought.
                 written = map(keep, request.texts, answer.vectors)
                 await asyncio.gather(*map(asyncio.wrap_future, written))
-                if progress is not None:
-                    progress(len(request.texts), budget.spent)
 
             requests = self.settings.requests(journal.missing(sent))
             try:
@@ -209,9 +193,9 @@ class Hosted:
         lacking = "" if ready else f" The variable {self.settings.api_key_env} holds no key yet."
         raise RetrieverUnavailable(
             f"{cost.missing:,} of {cost.texts:,} {kind}s have no vector of {self.settings.model} "
-            f"in {self.folder}: {cost}.{lacking} `bears embeddings plan` prices the whole "
-            "benchmark, and `bears embeddings fill` buys it. Or let the pipeline buy what it "
-            "needs: -S 'overrides=[\"retriever.encoder.fill=auto\"]'"
+            f"in {self.folder}: {cost}.{lacking} To let the pipeline buy what it needs, up to a "
+            'budget in US dollars: -S \'overrides=["retriever.encoder.fill=auto", '
+            '"retriever.encoder.budget=5"]\''
         )
 
 
