@@ -102,7 +102,7 @@ class Benchmark:
             found = evaluate(read_table(Path(run), said.gold), said.gold, asked)
         else:
             traces, unmatched = traces_of(run, self.questions, contents, threads)
-            found = evaluation_of(traces, said.questions, self.documents, names)
+            found = evaluation_of(traces, said, self.documents, names)
             if any(trace.calls or trace.answer is not None for trace in traces.values()):
                 own = trace_values(said.questions, traces)
                 found = replace(found, values={**found.values, **own})

@@ -214,7 +214,7 @@ def _time(value: Any) -> float | None:
 
 
 def _browsecomp(row: Mapping[str, Any]) -> Recorded:
-    """Return a run file; an answer that is not finished is none, as in BrowseComp-Plus' program."""
+    """Return a run file; an answer that is not finished does not count, as there."""
     steps = []
     for each in row["result"]:
         if each.get("type") == "tool_call":

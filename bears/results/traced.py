@@ -10,7 +10,8 @@ import pandas as pd
 
 from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import score_answers
-from bears.evaluation.evaluate import Evaluation, evaluate, gold_of
+from bears.evaluation.decided import Decided
+from bears.evaluation.evaluate import Evaluation, evaluate
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.repeats import note
 from bears.evaluation.spans import span_gold
@@ -21,7 +22,7 @@ from bears.results.records import Records
 from bears.results.system import System, frames_of
 from bears.retrieval.levels import documents_of
 from bears.trace import Trace
-from bears.types import Document, Question
+from bears.types import Document
 
 ENDING = ".traces.jsonl"
 """Of the name of a file of traces."""
@@ -47,7 +48,7 @@ def repeats_in(path: Path) -> list[Repeat]:
 
 def evaluation_of(
     traces: Repeat,
-    questions: Sequence[Question],
+    decided: Decided,
     documents: Iterable[Document],
     measures: Iterable[str],
 ) -> Evaluation:
@@ -56,9 +57,9 @@ def evaluation_of(
     A question without a trace counts as an empty ranking, and one whose trace does not say what was
     searched is undefined.
     """
-    gold = gold_of(questions)
+    gold = decided.gold
     chunks = {key: each.ranking for key, each in traces.items() if each.searches is not None}
-    spans = span_gold(questions, documents)
+    spans = span_gold(decided.questions, documents)
     covered = spans.rankings(chunks) if spans else None
     ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
     asked = list(map(parse_measure, dict.fromkeys(measures)))
@@ -79,7 +80,7 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
             found[name] = np.array([getattr(score, name) for score in scores], float)
     if any(each.searches is not None for each in repeat.values()):
         documents = stream_documents(records.corpus)
-        found |= evaluation_of(repeat, questions, documents, records.evaluate.measures).values
+        found |= evaluation_of(repeat, records.decided, documents, records.evaluate.measures).values
     values, _ = frames_of(Evaluation(found, {}, {}, len(repeat)), questions)
     return values
 
