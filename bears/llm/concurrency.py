@@ -98,10 +98,10 @@ class RequestPool:
         """
         source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()
         self._places = asyncio.Semaphore(concurrency)
-        streak = HeldFailures[R, A]()
+        failures = HeldFailures[R, A]()
         try:
             while True:
-                while not (self._over or streak.is_long or self._places.locked()):
+                while not (self._over or failures.is_long or self._places.locked()):
                     if (request := next(source, None)) is None:
                         break
                     await self._places.acquire()
@@ -115,13 +115,13 @@ class RequestPool:
                 for task in [task for task in running if task.done()]:
                     request, outcome = running.pop(task), task.result()
                     self._places.release()
-                    for pair in streak.add(request, outcome) if outcome is not None else ():
+                    for pair in failures.add(request, outcome) if outcome is not None else ():
                         yield pair
         finally:
             for task in running:
                 task.cancel()
             await asyncio.gather(*running, return_exceptions=True)
-        failed, stop = streak.ended()
+        failed, stop = failures.ended()
         for pair in failed:
             yield pair
         if stop := self._stopped or stop:

@@ -97,7 +97,7 @@ def convert(
 def left_out(parts: Parts) -> str:
     """Return how many rows were skipped, and what was wrong with the first three."""
     skipped, rows = parts.report.skipped, sum(parts.counts.values())
-    first = "; ".join(skipped[:3]) + "; …" * (len(skipped) > 3)
+    first = "; ".join([*skipped[:3], "…"] if len(skipped) > 3 else skipped)
     return (
         f"source {parts.name}: {len(skipped)} of {rows} rows are left out "
         f"(on_bad_row: skip): {first}"

@@ -79,7 +79,7 @@ def _tables(source: Source, path: Path) -> list[Path]:
     if not found:
         raise SourceError(
             f"source {source.name}: {path} has no file that ends with {', '.join(SUFFIXES)}"
-            + f" and is called after the split {source.split!r}" * bool(source.split)
+            + (f" and is called after the split {source.split!r}" if source.split else "")
             + f"; there: {_listed(str(p.relative_to(path)) for p in there)}"
         )
     return found
@@ -145,7 +145,7 @@ def _no_match(
     key = f"split=NAME, as an override sources.{source.name}.split=NAME"
     return SourceError(
         f"source {source.name}, part {name}: no file matches {' or '.join(part.files)} in {where}; "
-        f"there: {_listed(there)}" + f". Choose: {key}" * bool(named)
+        f"there: {_listed(there)}" + (f". Choose: {key}" if named else "")
     )
 
 

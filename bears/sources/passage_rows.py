@@ -127,7 +127,7 @@ def multi_hop(parts: Parts) -> Iterator[RowRecords]:
             passages = _passages(row["paragraphs"], answerable)
         answers = (row["answer"], *(row.get("aliases") or ()))
         # Ids of documents contain the row's, and both rows of a pair bring documents.
-        name = row["id"] + "_unanswerable" * (not answerable)
+        name = row["id"] if answerable else f"{row['id']}_unanswerable"
         return _records(parts, known, row, name, answers, "multi-hop", passages)
 
     return parts.each(made, words=MULTI_HOP)

@@ -182,11 +182,14 @@ def test_requirements_are_pinned_with_hashes_and_name_no_address(name: str) -> N
         assert re.match(r"[\w.\-\[\]]+==\S+ .*--hash=sha256:[0-9a-f]{64}", entry), entry
 
 
-def test_the_core_needs_no_torch() -> None:
-    text = (ROOT / "requirements" / "core.txt").read_text(encoding="utf-8")
-    packages = set(re.findall(r"^([\w.\-]+)==", text, re.MULTILINE))
-    assert not {name for name in packages if re.match(r"torch|nvidia|cuda|triton", name)}
-    assert {"dvc", "hydra-core", "qdrant-client"} <= packages
+def test_the_core_needs_neither_torch_nor_a_client_of_a_vector_store() -> None:
+    core, more = (
+        set(re.findall(r"^([\w.\-]+)==", (ROOT / "requirements" / name).read_text(), re.MULTILINE))
+        for name in ("core.txt", "qdrant.txt")
+    )
+    assert not {name for name in core if re.match(r"torch|nvidia|cuda|triton|qdrant", name)}
+    assert {"dvc", "hydra-core"} <= core
+    assert core | {"qdrant-client"} <= more
 
 
 def test_a_benchmark_that_is_not_translated_has_its_memory_in_git() -> None:
