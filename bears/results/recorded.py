@@ -1,6 +1,5 @@
 """What other programs recorded of a system: spans, in one form whatever wrote them."""
 
-import json
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -242,8 +241,3 @@ def _call(span: RecordedSpan) -> ModelCall:
         number("llm.cost.total"),
         span.seconds,
     )
-
-
-def as_text(value: Any) -> str:
-    """Return a value as the text that an attribute has."""
-    return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)

@@ -21,19 +21,13 @@ from typing import Any
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value, lines
-from bears.results.recorded import (
-    Recorded,
-    RecordedSpan,
-    as_text,
-    flat,
-    passages_in,
-    recorded,
-    text_of,
-)
+from bears.results.recorded import Recorded, RecordedSpan, flat, passages_in, recorded, text_of
 from bears.retrieval.outside.replies import Passage, Reply, Step
 from bears.trace import ModelCall
 
 LANGFUSE = {
+    "input.value": ("input",),
+    "output.value": ("output",),
     "openinference.span.kind": ("type",),
     "llm.model_name": ("model", "providedModelName"),
     "llm.token_count.prompt": ("usageDetails.input", "promptTokens", "usage.input"),
@@ -190,18 +184,14 @@ def _exported(row: Mapping[str, Any]) -> RecordedSpan:
 
 
 def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
-    found = dict(flat(row))
+    found = {**dict(flat(row)), **row}
     attributes = {**found}
     for name, fields in LANGFUSE.items():
         if known := [found[field] for field in fields if found.get(field) is not None]:
             attributes[name] = known[0]
-    for name, field in (("input.value", "input"), ("output.value", "output")):
-        if row.get(field) is not None:
-            attributes[name] = as_text(row[field])
     start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
-    parent = str(row.get("parentObservationId") or "")
-    name = str(row.get("name", ""))
-    return RecordedSpan(str(row["traceId"]), str(row["id"]), parent, name, start, end, attributes)
+    names = (str(row["traceId"]), str(row["id"]), str(row.get("parentObservationId") or ""))
+    return RecordedSpan(*names, str(row.get("name", "")), start, end, attributes)
 
 
 def _time(value: Any) -> float | None:
