@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import os
+import pickle
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from functools import cache
 from pathlib import Path
 from typing import Any
 
+import httpcore2
 import hydra
 import pytest
 import yaml
 from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
+from omegaconf import OmegaConf
 
 from tests.provider_server import ProviderServer
 from tests.workspace import SETTINGS, Workspace, finished
@@ -43,6 +48,12 @@ def workspace(tmp_path: Path, tmp_path_factory: pytest.TempPathFactory) -> Works
 
 
 @pytest.fixture
+def sharing(workspace: Workspace, tmp_path_factory: pytest.TempPathFactory) -> Workspace:
+    """A copy as `workspace` is, in which stages that ran in another test need not run again."""
+    return workspace.sharing(tmp_path_factory.getbasetemp())
+
+
+@pytest.fixture
 def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return a folder outside of any repository, in which commands run."""
     for name, value in SETTINGS.items():
@@ -65,11 +76,15 @@ def provider() -> Iterator[Callable[..., ProviderServer]]:
 
 
 @pytest.fixture(scope="session", autouse=True)
-def composed_once() -> Iterator[None]:
-    """Hydra takes 0.5 s, and tests ask a thousand times for what it composed of the same bytes."""
-    compose, kept = hydra.compose, {}
+def made_once() -> Iterator[None]:
+    """Keep what takes long and is asked for a thousand times, whatever test asks.
 
-    def once(name: str, overrides: Sequence[str]) -> Any:
+    Hydra takes 0.5 s for what it composed of the same bytes, OmegaConf 0.05 s to resolve it, and
+    each client of a model 0.04 s to read the certificates of this machine.
+    """
+    compose, resolve, kept, resolved = hydra.compose, OmegaConf.to_container, {}, {}
+
+    def compose_once(name: str, overrides: Sequence[str]) -> Any:
         path = GlobalHydra.instance().config_loader().get_search_path().get_path()
         folders = [Path(each.path) for each in path if each.provider in ("project", "main")]
         files = [
@@ -82,8 +97,20 @@ def composed_once() -> Iterator[None]:
             kept[asked] = compose(name, overrides=[*overrides])
         return kept[asked]
 
+    def resolve_once(config: Any, **how: bool) -> Any:
+        if not any(config is each for each in kept.values()):
+            return resolve(config, **how)
+        asked = (id(config), *how.items())
+        if asked not in resolved:
+            resolved[asked] = pickle.dumps(resolve(config, **how))
+        return pickle.loads(resolved[asked])
+
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(hydra, "compose", once)
+        patch.setattr(hydra, "compose", compose_once)
+        patch.setattr(OmegaConf, "to_container", staticmethod(resolve_once))
+        patch.setattr(httpcore2, "default_ssl_context", cache(httpcore2.default_ssl_context))
         # OmegaConf parses with this one, which takes half of Hydra's time.
         patch.setattr(yaml, "SafeLoader", yaml.CSafeLoader)
+        # Only a machine that loses its power would show that a file was not on its disk.
+        patch.setattr(os, "fsync", lambda _: None)
         yield
