@@ -11,7 +11,7 @@ import yaml
 
 from bears.cli import main
 from bears.cli.init import WORKFLOWS
-from tests.workspace import ROOT, Workspace
+from tests.workspace import ROOT, Workspace, finished
 
 ALWAYS_THE_SAME = """
 import json
@@ -52,8 +52,11 @@ def test_a_workflow_is_written_into_a_new_project_and_into_one_that_is_there(
 
 
 @pytest.mark.slow
+@pytest.mark.xdist_group("workflows")
 @pytest.mark.parametrize("kind", WORKFLOWS)
-def test_pull_requests_fail_if_they_are_worse_and_only_then(kind: str, tmp_path: Path) -> None:
+def test_pull_requests_fail_if_they_are_worse_and_only_then(
+    kind: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     outside = Workspace(tmp_path)
     outside.python("bears", "init", "origin", "--ci", kind)
     origin = Workspace(tmp_path / "origin")
@@ -67,7 +70,9 @@ def test_pull_requests_fail_if_they_are_worse_and_only_then(kind: str, tmp_path:
         "other": ("params.yaml", "overrides: []", "overrides: ['sample.seed=7']"),
     }
     outside.git("clone", "--quiet", "origin", "clone")
-    clone = Workspace(tmp_path / "clone")
+    base = tmp_path_factory.getbasetemp()
+    finished(base)
+    clone = Workspace(tmp_path / "clone").sharing(base)
     word = ROOT / "conf/retriever/mine.yaml"
     for branch, (path, old, new) in branches.items():
         origin.git("checkout", "--quiet", "-b", branch, "main")

@@ -15,13 +15,14 @@ import pytest
 
 from tests.workspace import Workspace, finished
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("benchmarks")]
 
 
 @pytest.fixture(scope="module")
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Workspace:
     base = tmp_path_factory.getbasetemp()
-    return finished(base)[0].copied(tmp_path_factory.mktemp("benchmarks") / "project")
+    copy = finished(base)[0].copied(tmp_path_factory.mktemp("benchmarks") / "project")
+    return copy.sharing(base)
 
 
 def experiment(workspace: Workspace, shared: Path, benchmark: str, *words: str) -> dict[str, Any]:
@@ -161,18 +162,6 @@ def test_qasper_is_asked_of_the_pool_and_of_each_paper(
     # The paper's own paragraphs are a part of the pool, so that nothing can be found later.
     assert paper["ndcg@10"] > pool["ndcg@10"]
     assert paper["recall@100"] >= pool["recall@100"]
-
-
-def test_going_back_to_a_benchmark_runs_nothing_again(
-    workspace: Workspace, shared_data: Path
-) -> None:
-    first = experiment(workspace, shared_data, "qasper")
-    experiment(workspace, shared_data, "qasper", "retriever=wordllama")
-    workspace.git("checkout", "--quiet", "--force", "HEAD")
-    words = ["benchmark=qasper", f"mirror={shared_data}"]
-    output = workspace.dvc("exp", "run", *[p for w in words for p in ("-S", w)])
-    assert "Running stage 'index'" not in output
-    assert json.loads(workspace.text("metrics/retrieval.json")) == first
 
 
 def test_the_pipelines_own_run_scores_as_a_submission_what_it_scored(

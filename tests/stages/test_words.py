@@ -236,7 +236,13 @@ def by_dvc(workspace: Workspace) -> tuple[bool, str]:
     return not output.endswith("failed\n"), output
 
 
-@pytest.mark.parametrize(("group", "word"), WORDS)
+@pytest.mark.parametrize(
+    ("group", "word"),
+    [
+        pytest.param(*each, marks=[pytest.mark.xdist_group("benchmarks")] * (each in BY_DVC))
+        for each in WORDS
+    ],
+)
 def test_every_word_runs_to_the_end(
     group: str,
     word: str,
