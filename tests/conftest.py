@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import pickle
+import shutil
 import signal
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
@@ -19,8 +20,10 @@ from hydra.core.global_hydra import GlobalHydra
 from hypothesis import settings
 from omegaconf import OmegaConf
 
+from bears.cli import init
+from bears.config.code import Modules
 from tests.provider_server import ProviderServer
-from tests.workspace import SETTINGS, Workspace, finished
+from tests.workspace import ROOT, SETTINGS, Workspace, finished
 
 # How long an example may take is wall time, which a busy machine does not keep.
 settings.register_profile("without-deadline", deadline=None)
@@ -61,6 +64,54 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path.parent))
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+_digested: dict[str, Any] = {}
+
+
+@pytest.fixture
+def code_read_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Digest each module of the package once, for tests that run the stage `config` in process."""
+    parse = Modules._parse
+
+    def once(modules: Modules, module: str) -> tuple[str, list[str]]:
+        file = modules._file(module)
+        if file is None or not file.is_relative_to(ROOT):
+            return parse(modules, module)
+        if module not in _digested:
+            _digested[module] = parse(modules, module)
+        digest, imported = _digested[module]
+        return digest, [*imported]
+
+    monkeypatch.setattr(Modules, "_parse", once)
+
+
+@pytest.fixture
+def dvc_starts_once(
+    monkeypatch: pytest.MonkeyPatch, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    """Let `bears init` start DVC in the first project of a session, and copy what that wrote.
+
+    DVC takes a second to start, and writes the same into every folder.
+    """
+    run, top = init.run, tmp_path_factory.getbasetemp()
+    begun: dict[Path, Path] = {}
+
+    def once(folder: Path, *words: str) -> str | None:
+        if words[1:3] != ("-m", "dvc"):
+            return run(folder, *words)
+        if "init" in words:
+            begun[folder] = top / "-".join(words[3:])
+            if begun[folder].is_dir():
+                shutil.copytree(begun[folder], folder / ".dvc")
+        if begun[folder].is_dir():
+            return ""
+        said = run(folder, *words)
+        if "config" in words:
+            shutil.copytree(folder / ".dvc", begun[folder])
+        return said
+
+    monkeypatch.setattr(init, "run", once)
 
 
 @pytest.fixture

@@ -24,6 +24,7 @@ from stages import config
 from tests.sources.files import row, workbook
 from tests.workspace import ROOT, Workspace, ran
 
+pytestmark = pytest.mark.usefixtures("dvc_starts_once", "code_read_once")
 ROWS = [
     {"frage": "Wer schrieb den Faust?", "text": "Der Faust ist von Goethe.", "antwort": "Goethe"},
     {

@@ -236,6 +236,7 @@ def by_dvc(workspace: Workspace) -> tuple[bool, str]:
     return not output.endswith("failed\n"), output
 
 
+@pytest.mark.usefixtures("code_read_once")
 @pytest.mark.parametrize(
     ("group", "word"),
     [
