@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import pickle
 import shutil
@@ -33,6 +34,15 @@ signal.signal(signal.SIGINT, signal.default_int_handler)
 # So does nohup with a hangup. A process does not inherit a handler: it starts with the default.
 if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:
     signal.signal(signal.SIGHUP, lambda *_: None)
+
+
+def pytest_collection_finish() -> None:
+    """Leave what was imported out of every garbage collection.
+
+    `multipletests` of statsmodels begins one whenever it is called, which takes 0.2 s here.
+    """
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
