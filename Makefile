@@ -28,7 +28,7 @@ test: .venv/dev  ## all tests but the slow ones
 	pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: .venv/dev  ## the slow tests alone
-	pytest -m slow -n 2 --dist loadgroup
+	pytest -m slow -n 2 --dist worksteal
 
 words: .venv/dev  ## run every word under conf/ to the end of the pipeline (a part of the slow tests)
 	pytest -n 2 tests/stages/test_words.py

@@ -158,7 +158,7 @@ def made_once() -> Iterator[None]:
             kept[asked] = compose(name, overrides=[*overrides])
         return kept[asked]
 
-    def resolve_once(config: Any, **how: bool) -> Any:
+    def resolve_once(config: Any, **how: Any) -> Any:
         if not any(config is each for each in kept.values()):
             return resolve(config, **how)
         asked = (id(config), *how.items())

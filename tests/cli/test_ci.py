@@ -53,7 +53,6 @@ def test_a_workflow_is_written_into_a_new_project_and_into_one_that_is_there(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("workflows")
 @pytest.mark.parametrize("kind", WORKFLOWS)
 def test_pull_requests_fail_if_they_are_worse_and_only_then(
     kind: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
@@ -71,9 +70,9 @@ def test_pull_requests_fail_if_they_are_worse_and_only_then(
         "other": ("params.yaml", "overrides: []", "overrides: ['sample.seed=7']"),
     }
     outside.git("clone", "--quiet", "origin", "clone")
-    base = tmp_path_factory.getbasetemp()
-    finished(base)
-    clone = Workspace(tmp_path / "clone").sharing(base)
+    session = tmp_path_factory.getbasetemp()
+    finished(session)
+    clone = Workspace(tmp_path / "clone").sharing(session)
     word = ROOT / "conf/retriever/mine.yaml"
     for branch, (path, old, new) in branches.items():
         origin.git("checkout", "--quiet", "-b", branch, "main")

@@ -15,7 +15,7 @@ import pytest
 
 from tests.workspace import Workspace, finished
 
-pytestmark = [pytest.mark.slow, pytest.mark.xdist_group("benchmarks")]
+pytestmark = pytest.mark.slow
 
 
 @pytest.fixture(scope="module")

@@ -85,7 +85,6 @@ def test_the_difference_of_two_retrievers_is_what_dvc_prints(sharing: Workspace)
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_the_table_of_bears_is_what_the_pipeline_gives(
     sharing: Workspace, shared_data: Path
 ) -> None:
@@ -111,7 +110,6 @@ def test_the_table_of_bears_is_what_the_pipeline_gives(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_the_numbers_of_scifact_are_what_the_pipeline_gives(
     sharing: Workspace, shared_data: Path
 ) -> None:
@@ -124,7 +122,6 @@ def test_the_numbers_of_scifact_are_what_the_pipeline_gives(
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 def test_the_score_of_a_submission_is_what_submit_prints(
     sharing: Workspace, shared_data: Path
 ) -> None:

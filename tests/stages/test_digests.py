@@ -35,7 +35,6 @@ def test_every_digest_is_compared_here_or_where_a_word_runs() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.xdist_group("benchmarks")
 @pytest.mark.parametrize("case", CASES)
 def test_records_rankings_and_values_are_what_they_were(
     case: str, sharing: Workspace, shared_data: Path

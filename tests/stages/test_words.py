@@ -22,11 +22,12 @@ import yaml
 from bears.config.edge import ended
 from bears.config.pipeline import run
 from bears.layout import CODE, CONF, CONFIG, LANGUAGE
+from stages import config
 from tests.provider_server import ProviderServer
 from tests.qdrant_server import QdrantServer
 from tests.scripted_model import text
 from tests.selecting import DIGESTS, SELECTION, assert_as_it_was, import_translations, select
-from tests.workspace import ROOT, STAGES, Workspace
+from tests.workspace import ROOT, Workspace
 
 pytestmark = pytest.mark.slow
 WORDS = sorted(
@@ -191,6 +192,7 @@ def qdrant(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[[], st
         each.__exit__(None, None, None)
 
 
+WRITTEN = ("outs", "metrics", "plots")
 Running = Callable[[Workspace], tuple[bool, str]]
 
 
@@ -207,24 +209,17 @@ def in_process(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[st
         monkeypatch.chdir(workspace.root)
         monkeypatch.syspath_prepend(workspace.root)
         selection = yaml.safe_load(workspace.text("params.yaml"))
-        stages = yaml.safe_load(Template(workspace.text("dvc.yaml")).substitute(selection))[
-            "stages"
-        ]
-        for stage in STAGES:
-            main = import_module(f"stages.{stage}").main
+        text = Template(workspace.text("dvc.yaml")).substitute(selection)
+        for stage, defined in yaml.safe_load(text)["stages"].items():
             if stage == "config":
-                done = ended(stage, lambda main=main: main(CONF, CONFIG, LANGUAGE, CODE, []))
+                done = ended(stage, lambda: config.main(CONF, CONFIG, LANGUAGE, CODE, []))
             else:
-                done = run(stage, main, [])
+                done = run(stage, import_module(f"stages.{stage}").main, [])
             if done != 0:
                 break
-            made = [
-                out for kind in ("outs", "metrics", "plots") for out in stages[stage].get(kind, [])
-            ]
-            for path in (
-                path for out in made for path in (out if isinstance(out, dict) else [out])
-            ):
-                assert Path(path).exists(), f"{stage} did not write {path}"
+            for out in (each for kind in WRITTEN for each in defined.get(kind, [])):
+                for path in out if isinstance(out, dict) else [out]:
+                    assert Path(path).exists(), f"{stage} did not write {path}"
         printed = capsys.readouterr()
         return done == 0, printed.out + printed.err
 
@@ -237,13 +232,7 @@ def by_dvc(workspace: Workspace) -> tuple[bool, str]:
 
 
 @pytest.mark.usefixtures("code_read_once")
-@pytest.mark.parametrize(
-    ("group", "word"),
-    [
-        pytest.param(*each, marks=[pytest.mark.xdist_group("benchmarks")] * (each in BY_DVC))
-        for each in WORDS
-    ],
-)
+@pytest.mark.parametrize(("group", "word"), WORDS)
 def test_every_word_runs_to_the_end(
     group: str,
     word: str,
