@@ -55,6 +55,7 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     ("benchmark", "made-own"): [*MADE, *MADE_OWN[1:]],
     ("benchmark", "mini"): ANSWERED,
     ("benchmark", "qasper"): ["mirror=DATA", *ANSWERED],
+    ("benchmark", "qasper-pdf"): ["mirror=DATA", "sources.qasper.settings.pdf.attempts=1"],
     ("benchmark", "*"): ["mirror=DATA"],
     ("benchmark", "bears"): ["mirror=DATA/raw", *ANSWERED],
     **{("benchmark", f"bears-{word}"): ["mirror=DATA/raw"] for word in ("v1", "published", "5k")},
