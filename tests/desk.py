@@ -135,8 +135,11 @@ class Desk:
 
 
 def checkout(root: Path) -> None:
-    """Write the configuration of this repository, without people's decisions."""
-    shutil.copytree(ROOT / "conf", root / "conf", ignore=shutil.ignore_patterns("ledger"))
+    """Write a project that has this repository's configuration, without people's decisions.
+
+    What it has no file of its own for comes from conf/ here, as in a project of `bears init`.
+    """
+    root.mkdir(parents=True, exist_ok=True)
     for name in ("params.yaml", "dvc.yaml"):
         shutil.copy(ROOT / name, root / name)
 

@@ -81,6 +81,16 @@ class Workspace:
         subprocess.run(["cp", "-a", self.root, to], check=True)
         return Workspace(to)
 
+    def sharing(self, folder: Path) -> Workspace:
+        """Let DVC take from the session's cache what another test made, and keep it there.
+
+        It is for tests of what a stage makes, not of which stages run: those of the same code,
+        inputs and settings run once. `folder` is as for `finished`.
+        """
+        cache = _of_the_session(folder) / "cache"
+        (self.root / ".dvc/config.local").write_text(f"[cache]\n    dir = {cache}\n")
+        return self
+
 
 def environment_for(python: str) -> dict[str, str]:
     """This process's environment, with ``dvc`` and ``python`` from the folder of ``python``."""
@@ -120,6 +130,11 @@ def fresh(to: Path) -> Workspace:
     return workspace
 
 
+def _of_the_session(folder: Path) -> Path:
+    """Return the folder that all workers of a test session use, in which theirs are."""
+    return (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "finished"
+
+
 @cache
 def finished(folder: Path) -> tuple[Workspace, str]:
     """A workspace in which the pipeline ran once, and what that printed.
@@ -127,8 +142,7 @@ def finished(folder: Path) -> tuple[Workspace, str]:
     Asked again for the same folder (a test session's own), it is the same one, so it is for
     copying: a test that changes it changes it for all others.
     """
-    # The workers of one test session have their folders next to each other.
-    top = (folder.parent if "PYTEST_XDIST_WORKER" in os.environ else folder) / "finished"
+    top = _of_the_session(folder)
     top.mkdir(exist_ok=True)
     workspace, printed = Workspace(top / "project"), top / "printed.txt"
     with (top / "lock").open("w") as lock:
@@ -143,6 +157,7 @@ def finished(folder: Path) -> tuple[Workspace, str]:
             workspace.commit()
             # A thousand loose objects are slow to copy.
             workspace.git("gc", "--quiet")
+            subprocess.run(["cp", "-a", workspace.root / ".dvc/cache", top], check=True)
             printed.write_text(output, encoding="utf-8")
     return workspace, printed.read_text(encoding="utf-8")
 

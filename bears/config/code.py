@@ -73,7 +73,7 @@ class Modules:
 
     def __init__(self, project: Path, ours: Mapping[str, Path] = MappingProxyType({})) -> None:
         self._project, self._ours = project, ours
-        self._read = cache(self._parse)
+        self._read, self._named = cache(self._parse), cache(self._with_packages)
 
     def digest(self, names: Iterable[str], packages: Iterable[str] = ()) -> str:
         """Return one digest for the modules of ``names``, all that they import, and packages.
@@ -90,7 +90,7 @@ class Modules:
         """Return the digest of each module that importing ``names`` runs, by the module's name."""
         waiting, found = list(names), dict[str, str]()
         while waiting:
-            for module in self._with_packages(waiting.pop()):
+            for module in self._named(waiting.pop()):
                 if module not in found:
                     found[module], imported = self._read(module)
                     waiting += imported

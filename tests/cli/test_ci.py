@@ -11,7 +11,7 @@ import yaml
 
 from bears.cli import main
 from bears.cli.init import WORKFLOWS
-from tests.workspace import ROOT, Workspace
+from tests.workspace import ROOT, Workspace, finished
 
 ALWAYS_THE_SAME = """
 import json
@@ -35,6 +35,7 @@ def commands(kind: str, text: str) -> list[str]:
     return [each for each in scripts if each and not re.search("pip install|gh pr", each)]
 
 
+@pytest.mark.usefixtures("dvc_starts_once")
 @pytest.mark.parametrize("kind", WORKFLOWS)
 def test_a_workflow_is_written_into_a_new_project_and_into_one_that_is_there(
     kind: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
@@ -53,7 +54,9 @@ def test_a_workflow_is_written_into_a_new_project_and_into_one_that_is_there(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", WORKFLOWS)
-def test_pull_requests_fail_if_they_are_worse_and_only_then(kind: str, tmp_path: Path) -> None:
+def test_pull_requests_fail_if_they_are_worse_and_only_then(
+    kind: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     outside = Workspace(tmp_path)
     outside.python("bears", "init", "origin", "--ci", kind)
     origin = Workspace(tmp_path / "origin")
@@ -67,7 +70,9 @@ def test_pull_requests_fail_if_they_are_worse_and_only_then(kind: str, tmp_path:
         "other": ("params.yaml", "overrides: []", "overrides: ['sample.seed=7']"),
     }
     outside.git("clone", "--quiet", "origin", "clone")
-    clone = Workspace(tmp_path / "clone")
+    session = tmp_path_factory.getbasetemp()
+    finished(session)
+    clone = Workspace(tmp_path / "clone").sharing(session)
     word = ROOT / "conf/retriever/mine.yaml"
     for branch, (path, old, new) in branches.items():
         origin.git("checkout", "--quiet", "-b", branch, "main")

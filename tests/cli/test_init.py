@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -23,6 +24,7 @@ from stages import config
 from tests.sources.files import row, workbook
 from tests.workspace import ROOT, Workspace, ran
 
+pytestmark = pytest.mark.usefixtures("dvc_starts_once", "code_read_once")
 ROWS = [
     {"frage": "Wer schrieb den Faust?", "text": "Der Faust ist von Goethe.", "antwort": "Goethe"},
     {
@@ -189,17 +191,29 @@ OWN = {
 }
 
 
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The built wheel, unpacked."""
+    to = tmp_path_factory.mktemp("wheel")
+    build = [sys.executable, "-m", "uv", "build", "--wheel", "--quiet", "--out-dir"]
+    subprocess.run([*build, str(to), str(ROOT)], check=True)
+    (wheel,) = to.glob("*.whl")
+    with zipfile.ZipFile(wheel) as packed:
+        packed.extractall(to / "installed")
+    subprocess.run([sys.executable, "-m", "compileall", "-q", str(to / "installed")], check=True)
+    return to / "installed"
+
+
 @pytest.fixture
-def installed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest
+) -> Path:
     """Where the package of the built wheel is, which Python finds before any checkout."""
     monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
     if "BEARS_INSTALLED" in os.environ:  # of `make release`
         return Path(sysconfig.get_path("purelib"))
-    build = [sys.executable, "-m", "uv", "build", "--wheel", "--quiet", "--out-dir"]
-    subprocess.run([*build, str(tmp_path), str(ROOT)], check=True)
-    (wheel,) = tmp_path.glob("*.whl")
-    with zipfile.ZipFile(wheel) as packed:
-        packed.extractall(tmp_path / "installed")
+    # Times of files are kept, so that Python takes what was compiled.
+    shutil.copytree(request.getfixturevalue("wheel"), tmp_path / "installed")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path / "installed"))
     return tmp_path / "installed"
 
@@ -325,17 +339,10 @@ def test_an_upgraded_project_runs_to_the_end(old_project: Workspace) -> None:
     assert "wordllama on mini" in old_project.python("bears", "show")
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("installed")
-@pytest.mark.parametrize("within", [False, True], ids=["alone", "in a repository"])
-def test_a_project_from_the_wheel_runs_as_the_checkout_does(tmp_path: Path, within: bool) -> None:
-    top = tmp_path / "a 夾 b"
-    top.mkdir()
-    outside = Workspace(top)
-    if within:
-        outside.git("init", "--quiet")
+def runs_as_the_checkout_does(outside: Workspace) -> Workspace:
+    """Make a project in a folder, run it, and return it."""
     outside.python("bears", "init", "mini")
-    project = Workspace(top / "mini")
+    project = Workspace(outside.root / "mini")
     assert "bears.stages.config" in project.text("dvc.yaml")
     assert len(ran(project.dvc("repro"))) == 12
     ours = json_value(ROOT / "metrics/retrieval.json")
@@ -348,6 +355,25 @@ def test_a_project_from_the_wheel_runs_as_the_checkout_does(tmp_path: Path, with
         project.python("bears", "show")
     )
     assert "no significant difference" in project.python("bears", "compare")
+    return project
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_a_project_in_a_repository_runs_as_the_checkout_does(tmp_path: Path) -> None:
+    (tmp_path / "a 夾 b").mkdir()
+    outside = Workspace(tmp_path / "a 夾 b")
+    outside.git("init", "--quiet")
+    runs_as_the_checkout_does(outside).python("bears", "report")
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("installed")
+def test_a_project_from_the_wheel_runs_as_the_checkout_does_and_follows_a_folder(
+    tmp_path: Path,
+) -> None:
+    (tmp_path / "a 夾 b").mkdir()
+    project = runs_as_the_checkout_does(Workspace(tmp_path / "a 夾 b"))
     project.python("bears", "report")
     project.dvc("plots", "show", "--json")
     documents = folder_of_documents(tmp_path)

@@ -76,9 +76,9 @@ def anchors(file: Path) -> set[str]:
 
 
 @pytest.mark.slow
-def test_the_difference_of_two_retrievers_is_what_dvc_prints(workspace: Workspace) -> None:
-    workspace.dvc("exp", "run", "-S", "retriever=wordllama")
-    printed = {" ".join(row.split()) for row in workspace.dvc("metrics", "diff").splitlines()}
+def test_the_difference_of_two_retrievers_is_what_dvc_prints(sharing: Workspace) -> None:
+    sharing.dvc("exp", "run", "-S", "retriever=wordllama")
+    printed = {" ".join(row.split()) for row in sharing.dvc("metrics", "diff").splitlines()}
     rows = re.findall(r"^metrics/headline.json  .*$", page("docs/comparison.md"), re.MULTILINE)
     assert len(rows) == 5
     assert [row for row in rows if " ".join(row.split()) not in printed] == []
@@ -86,13 +86,16 @@ def test_the_difference_of_two_retrievers_is_what_dvc_prints(workspace: Workspac
 
 @pytest.mark.slow
 def test_the_table_of_bears_is_what_the_pipeline_gives(
-    workspace: Workspace, shared_data: Path
+    sharing: Workspace, shared_data: Path
 ) -> None:
-    workspace.python("bears", "replies", "import", "bears", str(shared_data / "bears-published"))
+    sharing.python("bears", "replies", "import", "bears", str(shared_data / "bears-published"))
     words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
-    workspace.dvc("exp", "run", *words)
-    assert_shown(workspace, "docs/bears.md")
-    found = json.loads(workspace.text("metrics/verification.json"))
+    sharing.dvc("exp", "run", *words)
+    assert_shown(sharing, "docs/bears.md")
+    assert len(json.loads(sharing.text("data/bears/translated/corpus.json"))) == 600
+    assert json.loads(sharing.text("metrics/retrieval.json"))["all"]["n"] == 60
+    found = json.loads(sharing.text("metrics/verification.json"))
+    assert found["errors"] == 0
     answers, terms = found["answer_preserved"], found["terms"]
     several = round(terms * (1 - found["term_consistency"]))
     stated = (ROOT / "docs/bears.md").read_text(encoding="utf-8")
@@ -108,10 +111,10 @@ def test_the_table_of_bears_is_what_the_pipeline_gives(
 
 @pytest.mark.slow
 def test_the_numbers_of_scifact_are_what_the_pipeline_gives(
-    workspace: Workspace, shared_data: Path
+    sharing: Workspace, shared_data: Path
 ) -> None:
-    workspace.dvc("exp", "run", "-S", "benchmark=scifact", "-S", f"mirror={shared_data}")
-    means = json.loads(workspace.text("metrics/retrieval.json"))["all"]
+    sharing.dvc("exp", "run", "-S", "benchmark=scifact", "-S", f"mirror={shared_data}")
+    means = json.loads(sharing.text("metrics/retrieval.json"))["all"]
     given = (f"{means['ndcg@10']:.4f}", f"{means['recall@100']:.4f}")
     text = page("docs/configuration.md")
     stated = re.findall(r"^SciFact .*nDCG@10 (0\.\d+).*recall@100 (0\.\d+)", text, re.MULTILINE)
@@ -120,13 +123,13 @@ def test_the_numbers_of_scifact_are_what_the_pipeline_gives(
 
 @pytest.mark.slow
 def test_the_score_of_a_submission_is_what_submit_prints(
-    workspace: Workspace, shared_data: Path
+    sharing: Workspace, shared_data: Path
 ) -> None:
     words = ["-S", "benchmark=pandachat-sl", "-S", f"mirror={shared_data}"]
-    workspace.dvc("exp", "run", *words)
+    sharing.dvc("exp", "run", *words)
     file = shared_data / "pandachat/submissions/submission_qdrant-client_evaluation.json"
     command = ["submit", "score", str(file), "--benchmark", "pandachat-sl"]
-    printed = workspace.python("bears", *command).splitlines()
+    printed = sharing.python("bears", *command).splitlines()
     text = page("docs/submissions.md")
     found = re.search(r"submit score FILE --benchmark pandachat-sl\n(.*?)```", text, re.DOTALL)
     assert found
@@ -142,9 +145,9 @@ def fits(row: str, line: str) -> bool:
 
 
 @pytest.mark.slow
-def test_the_small_models_answers_and_verdicts_are_replayed(workspace: Workspace) -> None:
-    workspace.dvc("exp", "run", "-S", "generator=local", "-S", "judge=local")
-    judged = json.loads(workspace.text("metrics/answers.json"))["all"]
+def test_the_small_models_answers_and_verdicts_are_replayed(sharing: Workspace) -> None:
+    sharing.dvc("exp", "run", "-S", "generator=local", "-S", "judge=local")
+    judged = json.loads(sharing.text("metrics/answers.json"))["all"]
     page = (ROOT / "docs/answers.md").read_text(encoding="utf-8")
     (row,) = re.findall(
         r"^\| `local` \| (\.\d+) \| (\.\d+) \| 11 of 18 \| (\.\d+)", page, re.MULTILINE

@@ -156,7 +156,10 @@ def test_a_repeated_document_is_an_error_of_pytrec_eval_and_of_ours(tmp_path: Pa
 
 @pytest.fixture(scope="module")
 def ranx() -> Any:
-    return pytest.importorskip("ranx", reason="ranx is only needed to compare with it")
+    # To compile it takes a minute, and to interpret it two seconds.
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("NUMBA_DISABLE_JIT", "1")
+        return pytest.importorskip("ranx", reason="ranx is only needed to compare with it")
 
 
 @pytest.mark.slow

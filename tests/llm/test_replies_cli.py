@@ -174,7 +174,7 @@ def test_the_stage_fills_by_itself_if_allowed_and_the_key_is_set(
 
 def ledger(at: Desk, **parts: list[dict[str, str]]) -> None:
     path = at.root / "conf/ledger/mini.yaml"
-    path.parent.mkdir(exist_ok=True)
+    path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(parts), encoding="utf-8")
 
 

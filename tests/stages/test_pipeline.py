@@ -334,18 +334,8 @@ def test_bears_v1_samples_what_was_published_also_in_a_temporary_copy(
     assert made.read_bytes() == (shared_data / "bears-published/queries_raw.json").read_bytes()
 
 
-@pytest.mark.slow
-def test_bears_runs_from_raw_data_to_metrics(workspace: Workspace, shared_data: Path) -> None:
-    workspace.python("bears", "replies", "import", "bears", str(shared_data / "bears-published"))
-    words = ["-S", "benchmark=bears", "-S", f"mirror={shared_data / 'raw'}"]
-    assert ran(workspace.dvc("exp", "run", *words)) == STAGES
-    assert json.loads(workspace.text("metrics/verification.json"))["errors"] == 0
-    assert len(json.loads(workspace.text("data/bears/translated/corpus.json"))) == 600
-    assert json.loads(workspace.text("metrics/retrieval.json"))["all"]["n"] == 60
-
-
 def killed_in(workspace: Workspace, stage: str, moment: float, whole: bool) -> None:
-    """Kill a forced run so many seconds after it began a stage.
+    """Kill a forced run from a stage on, so many seconds after it began this stage.
 
     Args:
         whole: its stages are killed with it, as by a machine that stops; else dvc alone is, and
@@ -353,7 +343,7 @@ def killed_in(workspace: Workspace, stage: str, moment: float, whole: bool) -> N
     """
     site = str(workspace.root.parent / f"{workspace.root.name}.site")
     with subprocess.Popen(
-        ["dvc", "repro", "--force"],
+        ["dvc", "repro", "--force", "--downstream", stage],
         cwd=workspace.root,
         env={**environment_for(sys.executable), "DVC_SITE_CACHE_DIR": site},
         stdout=subprocess.PIPE,
