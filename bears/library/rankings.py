@@ -68,11 +68,10 @@ def traces_of(
                 f"question {key!r}: {strange[0]!r:.80} is not the id of a document of this "
                 "benchmark; rank documents by the ids that benchmark.documents has"
             )
-    return {key: _searched(known[key], ranking) for key, ranking in run.items()}, []
-
-
-def _searched(question: Question, ranking: ChunkRanking) -> Trace:
-    return Trace(question_id=question.question_id, searches=(Search(question.question, ranking),))
+    return {
+        key: Trace(question_id=key, searches=(Search(known[key].question, ranking),))
+        for key, ranking in run.items()
+    }, []
 
 
 def _matched(

@@ -1,7 +1,7 @@
 """The scores of traces: of agents, and of systems in production."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -92,7 +92,12 @@ def system_of_traces(path: Path, records: Records) -> System:
         FormatError: the file is malformed.
     """
     repeats = repeats_in(path)
-    tables = repeated_values(repeats, records)
+    tables = [values_of(repeat, records) for repeat in repeats]
+    # A question without a trace counts once, in the first repeat.
+    tables[1:] = [
+        table[table.index.isin(repeat)]
+        for table, repeat in zip(tables[1:], repeats[1:], strict=True)
+    ]
     values = pd.concat(tables).groupby(level=0, sort=False).mean()
     what, main = "traces", records.evaluate.main
     if len(repeats) > 1:
@@ -111,12 +116,3 @@ def system_of_traces(path: Path, records: Records) -> System:
         decisions=records.decided.kept,
         traced=path,
     )
-
-
-def repeated_values(repeats: Sequence[Repeat], records: Records) -> list[pd.DataFrame]:
-    """Return the values of each repeat; those after the first have only questions with a trace."""
-    tables = [values_of(repeat, records) for repeat in repeats]
-    return [
-        table if number == 0 else table[table.index.isin(repeat)]
-        for number, (table, repeat) in enumerate(zip(tables, repeats, strict=True))
-    ]

@@ -7,6 +7,7 @@ from bears.types import Question
 CAUSES = (
     *("right", "right_with_part_of_gold", "right_without_gold"),
     *("not_retrieved", "beyond_shown", "cut", "reader", "closed_book"),
+    *("read_not_used", "answered_without"),
     *("no_answer", "judge_doubt", "unknown", "unscored"),
 )
 """docs/answers.md explains them. A question has the first obstacle that it met. A multi-hop
@@ -45,6 +46,11 @@ def cause_of(
         return "unscored"
     if {verdict, words} == {"pass", "fail"}:
         return "judge_doubt"
+    if trace.shown is None and question.gold_doc_ids and (found := trace.retrieved) is not None:
+        seen = not found.isdisjoint(question.gold_doc_ids)
+        if verdict == "pass":
+            return "right" if seen else "answered_without"
+        return "read_not_used" if seen else "not_retrieved"
     places = list(gold_places(question, trace).values())
     if verdict == "pass":
         missing = [place for place in places if place in OBSTACLES[:2]]

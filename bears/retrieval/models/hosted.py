@@ -12,7 +12,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -32,27 +31,6 @@ from bears.retrieval.models.vector_journal import VectorJournal
 
 if TYPE_CHECKING:
     from bears.llm.client import Client
-
-
-@dataclass(frozen=True)
-class Cost:
-    """The price of the vectors of some texts; ranges are (least, most).
-
-    Args:
-        texts: how many different texts there are, without empty ones.
-        missing: how many of them have no vector yet.
-        tokens: of the missing ones, estimated.
-        usd: their price.
-    """
-
-    texts: int = 0
-    missing: int = 0
-    tokens: tuple[int, int] = (0, 0)
-    usd: tuple[float, float] = (0.0, 0.0)
-
-    def __str__(self) -> str:
-        tokens, usd = "{:,} to {:,} tokens", "US$ {:.4f} to {:.4f}"
-        return f"{tokens.format(*self.tokens)}, {usd.format(*self.usd)}"
 
 
 class Hosted:
@@ -113,15 +91,6 @@ class Hosted:
     def load(self) -> None:
         """Read which questions are kept, so that the first one does not wait for that."""
         self._journals["question"].refresh()
-
-    def cost(self, kind: Kind, texts: Iterable[str]) -> Cost:
-        """Return the price of `fill` for these texts."""
-        sent = self._sent(texts)
-        missing = self._journals[kind].missing(sent)
-        ranges = [token_range(text) for text in missing]
-        least, most = (sum(counts) for counts in zip((0, 0), *ranges, strict=True))
-        price = self.price
-        return Cost(len(sent), len(missing), (least, most), (price.of(least, 0), price.of(most, 0)))
 
     def fill(self, kind: Kind, texts: Iterable[str]) -> None:
         """Buy the vectors that are missing; each is kept as it comes.
@@ -189,11 +158,15 @@ class Hosted:
         ready = has_key(self.settings, checkout())
         if self.settings.fill == "auto" and ready:
             return
-        cost = self.cost(kind, texts)
+        sent, price = self._sent(texts), self.price
+        missing = self._journals[kind].missing(sent)
+        ranges = [token_range(text) for text in missing]
+        least, most = (sum(counts) for counts in zip(*ranges, strict=True))
         lacking = "" if ready else f" The variable {self.settings.api_key_env} holds no key yet."
         raise RetrieverUnavailable(
-            f"{cost.missing:,} of {cost.texts:,} {kind}s have no vector of {self.settings.model} "
-            f"in {self.folder}: {cost}.{lacking} To let the pipeline buy what it needs, up to a "
+            f"{len(missing):,} of {len(sent):,} {kind}s have no vector of {self.settings.model} in "
+            f"{self.folder}: {least:,} to {most:,} tokens, US$ {price.of(least, 0):.4f} to "
+            f"{price.of(most, 0):.4f}.{lacking} To let the pipeline buy what it needs, up to a "
             'budget in US dollars: -S \'overrides=["retriever.encoder.fill=auto", '
             '"retriever.encoder.budget=5"]\''
         )
