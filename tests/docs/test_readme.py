@@ -166,22 +166,27 @@ MANUALS = {
 }
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("readme", READMES)
-def test_the_path_from_a_folder_to_a_decision_is_as_it_is_written(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, readme: str
-) -> None:
-    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
-    text = (ROOT / readme).read_text(encoding="utf-8")
+def path_of(readme: str) -> tuple[str, list[str]]:
+    """Return the table of questions on a page, and the commands that follow, without comments."""
+    text = page(readme)
     path = text[text.index("```\nquestion,answer,document") :]
     questions, commands = re.findall(r"```\n(.*?)```", path, re.DOTALL)[:2]
+    return questions, re.findall(r"^\$ (.*?)(?: +#.*)?$", commands, re.MULTILINE)
+
+
+@pytest.mark.slow
+def test_the_path_from_a_folder_to_a_decision_is_as_both_pages_have_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(tmp_path))
+    questions, (install, *lines) = path_of(READMES[0])
+    assert path_of(READMES[1]) == (questions, [install, *lines])
     folder = tmp_path / "my documents"
     for name, content in {**MANUALS, "questions.csv": questions}.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(content, encoding="utf-8")
     printed = {}
     workspace = Workspace(tmp_path / "manuals")
-    install, *lines = re.findall(r"^\$ (.*)", commands, re.MULTILINE)
     assert install.startswith("pip install CLONE")
     for command in lines:
         # The first one makes the project, which the others are run in.
