@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from collections.abc import Callable
@@ -70,6 +71,45 @@ def test_a_system_scores_the_same_in_whatever_form_it_answers(form: str, threads
     expected = benchmark().evaluate(run, ["ndcg@10", "mrr"])
     assert measured.by_question.equals(expected.by_question)
     assert not measured.unmatched
+
+
+def agent(question: str) -> dict[str, Any]:
+    """Search in vain, then as `windows` does, and answer."""
+    passages = [{"source": name, "text": text} for name, _, text in windows(question)]
+    return {
+        "answer": "In the docs.",
+        "confidence": 0.5,
+        "steps": [
+            {"query": "words", "passages": []},
+            {"model": "m", "input_tokens": 7, "output_tokens": 2, "usd": 0.001},
+            {"query": question, "passages": passages, "seconds": 0.25},
+        ],
+    }
+
+
+def test_a_function_that_searches_many_times_is_measured_by_its_steps() -> None:
+    found = benchmark().evaluate(agent, ["ndcg@10"]).by_question
+    run = {q.question_id: in_documents(q.question) for q in benchmark().questions}
+    expected = benchmark().evaluate(run, ["ndcg@10"]).by_question
+    assert found["ndcg@10"].equals(expected["ndcg@10"])
+    names = ("searches", "useless_searches", "tokens", "usd", "calls", "first_gold_search")
+    assert [found[name].unique().tolist() for name in names[:5]] == [[2], [1], [9], [0.001], [1]]
+    assert found["first_gold_search"].dropna().tolist() == [2] * int(found["evidence_recall"].sum())
+
+
+@pytest.mark.parametrize(
+    ("more", "problem"),
+    [
+        ({"steps": 5}, "the steps 5; expected a list of mappings"),
+        ({"steps": [{"query": "a", "passages": 5}]}, "a system returned 5; expected a list"),
+        ({"steps": [{"model": "m", "input_tokens": "many"}]}, "input_tokens: Input should be"),
+        ({"confidence": 85}, "confidence: Input should be less than or equal to 1"),
+        ({"answer": 5}, "the answer 5; expected a text"),
+    ],
+)
+def test_a_step_of_another_form_is_named(more: dict[str, Any], problem: str) -> None:
+    with pytest.raises(BearsError, match=re.escape(problem)):
+        benchmark().evaluate(lambda question: {**agent(question), **more})
 
 
 def test_texts_alone_are_found_where_one_document_has_them_and_else_count_as_wrong() -> None:

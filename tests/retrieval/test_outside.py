@@ -24,6 +24,7 @@ from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.levels import search_levels
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
 from bears.retrieval.retriever import Query, Stopwatch
+from bears.trace import ModelCall
 from bears.types import Chunk, Document, Question
 from tests.slow_server import dripping
 
@@ -243,6 +244,28 @@ def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> 
     # The next run of `generate` alone asks everything again.
     list(OutsideGenerator(**settings).answered(questions, TEXTS, "Unanswerable"))
     assert Elsewhere.counts[ASKED[7]] == 2
+
+
+def test_the_steps_of_an_agent_are_kept_and_serve_again(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "agent.py").write_text(
+        "def answer(question, k):\n"
+        "    found = [{'source': 'page1.md', 'text': 'The lamp of page 1 is red.'}] * 3\n"
+        "    steps = [{'query': 'a', 'passages': found}, {'query': 'b', 'passages': []}]\n"
+        "    steps.append({'model': 'm', 'input_tokens': 5, 'output_tokens': 1})\n"
+        "    return {'answer': 'Red [1]', 'steps': steps, 'confidence': 0.5}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    questions = [Question(asked, asked, "", (), "s", "ad-hoc") for asked in ASKED[:2]]
+    generator = OutsideGenerator(call="agent:answer", keep=True)
+    first, again = (list(generator.answered(questions, TEXTS, "Unanswerable")) for _ in range(2))
+    assert first == again
+    assert [each.query for each in first[0].searches or ()] == ["a", "b"]
+    assert [len(each.passages) for each in first[0].searches or ()] == [1, 0]
+    assert (first[0].calls, first[0].confidence) == ((ModelCall("m", 5, 1),), 0.5)
+    assert first[0].evidence == (first[0].ranking[0].chunk,)
 
 
 def test_a_system_without_answers_is_no_generator(address: str) -> None:
