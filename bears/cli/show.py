@@ -1,6 +1,6 @@
 """``bears show``: the metrics of the last run as a table."""
 
-from typing import Any
+from typing import Any, Literal
 
 from tabulate import tabulate
 
@@ -9,27 +9,35 @@ from bears.answers.judging.tables import table as judged_table
 from bears.config import parse, read_selection
 from bears.errors import FormatError
 from bears.evaluation.table import RetrievalMetrics, table
-from bears.files.records import read_json
+from bears.files.records import read_json, to_json
 from bears.files.shown import complain
 from bears.layout import ANSWERS, PARAMS, RETRIEVAL, VERIFICATION, BenchmarkFiles
 from bears.retrieval.cut import cuts_below, messages
 
 
-def show() -> None:
-    """Print the metrics of the last run, also if DVC took it from its cache."""
+def show(*, format: Literal["table", "json"] = "table") -> None:
+    """Print the metrics of the last run, also if DVC took it from its cache.
+
+    Args:
+        format: default: table
+    """
     if not RETRIEVAL.is_file():
         raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
     results = read_json(RETRIEVAL)
     parse(RetrievalMetrics, results, str(RETRIEVAL))
+    judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
+    found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
+    if format == "json":
+        print(to_json({"retrieval": results, "answers": judged, "verification": found}))
+        return
     print(f"{RETRIEVAL}:\n{table(results)}\n")
     measured = {"benchmark": results["benchmark"]["name"], "retriever": results.get("retriever")}
     index = BenchmarkFiles(measured["benchmark"]).index(measured["retriever"] or "")
     for line in messages(cuts_below(index)):
         print(f"{index}: {line}\n")
-    if judged := read_json(ANSWERS) if ANSWERS.is_file() else {}:
+    if judged:
         parse(AnswerResults, judged, str(ANSWERS))
         print(f"{ANSWERS}:\n{judged_table(judged)}\n")
-    found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
     rows = [(name, _counts(value)) for name, value in found.items()]
     print(f"{VERIFICATION}:\n{tabulate(rows, tablefmt='plain')}\n")
     selected = read_selection(PARAMS)
