@@ -459,15 +459,14 @@ def test_traces_that_agents_of_real_packages_leave_are_read(
     words = [str(python), "-c", program, str(folder), str(out)]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
-    # Inspect's own package reads its logs; ours come first.
-    more = {"PYTHONPATH": str(next(tmp_path.glob("environment/lib/*/site-packages")))}
-    variables = more if package == "Inspect" else {}
+    # Inspect's own package reads its logs, and OpenTelemetry's the protobuf; ours come first.
+    packages = str(next(tmp_path.glob("environment/lib/*/site-packages")))
     texts = {
         row["doc_id"]: row["content"] for row in json.loads((folder / "corpus.json").read_text())
     }
     asked = json.loads((folder / "queries.json").read_text())[:5]
     for name in written:
-        command = [sys.executable, "-c", IMPORT.format(variables=variables)]
+        command = [sys.executable, "-c", IMPORT.format(packages=packages)]
         command += ["traces", "import", str(out / name), "--search-tool", "search"]
         workspace.run(*command, "--out", "agent.traces.jsonl")
         traces = {
@@ -491,7 +490,7 @@ def test_traces_that_agents_of_real_packages_leave_are_read(
 
 IMPORT = """
 import sys
-sys.path += {variables!r}.values()
+sys.path.append({packages!r})
 from bears.cli import main
 sys.exit(main())
 """
