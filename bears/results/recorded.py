@@ -53,8 +53,8 @@ class RecordedSpan:
     @property
     def kind(self) -> str:
         """Return OpenInference's kind, such as RETRIEVER; empty if it is not known."""
-        said = self.attributes.get("openinference.span.kind")
-        operation = str(said or self.attributes.get("gen_ai.operation.name") or "")
+        names = ("openinference.span.kind", "gen_ai.operation.name", "span_kind")
+        operation = str(self.first(*names) or "")
         return KINDS.get(operation.lower(), operation.upper())
 
     @property

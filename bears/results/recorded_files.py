@@ -165,13 +165,7 @@ def _plain(value: Mapping[str, Any]) -> Any:
 def _exported(row: Mapping[str, Any]) -> RecordedSpan:
     """Return a span of OpenTelemetry's console or of Phoenix."""
     found = dict(flat(row))
-    attributes = {
-        name.removeprefix("attributes."): value
-        for name, value in found.items()
-        if name.startswith("attributes.")
-    }
-    if kind := row.get("span_kind"):
-        attributes["openinference.span.kind"] = kind
+    attributes = {name.removeprefix("attributes."): value for name, value in found.items()}
     return RecordedSpan(
         str(found["context.trace_id"]),
         str(found["context.span_id"]),

@@ -1,7 +1,7 @@
 """Reading a submission of any known form. Nothing in it is trusted."""
 
 from codecs import BOM_UTF8
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypeVar
@@ -29,6 +29,7 @@ def _id_of(value: Any) -> Any:
 Label = Annotated[str, Field(max_length=500)]
 Id = Annotated[Label, BeforeValidator(_id_of)]
 Ids = Annotated[list[Id], Field(max_length=10_000)]
+Scores = dict[Id, dict[Id, Annotated[float, Field(allow_inf_nan=False, strict=True)]]]
 Seconds = Annotated[float, Field(ge=0, allow_inf_nan=False, strict=True), AfterValidator(abs)]
 
 
@@ -168,10 +169,14 @@ def _science_ko(path: Path) -> Submission:
 def _bears(path: Path) -> Submission:
     """Read ``{"system": …, "results": [{"question_id": …, "doc_ids": […]}]}``.
 
-    The list alone is read as well, and so is an object from question_id to doc_ids.
+    The list alone is read as well, and so are an object from question_id to doc_ids, and one from
+    question_id to the score of each document, as ranx and MTEB write it.
     """
     whole = json_value(path, nan="float")
     described = isinstance(whole, dict) and "results" in whole
+    if scored := _scores(whole["results"] if described else whole):
+        found = _validated(Scores, scored)
+        return Submission("bears", "", tuple(_ranked(name, own) for name, own in found.items()))
     value = whole if described else {"results": whole}
     where = ""
     if isinstance(results := value["results"], dict):
@@ -184,6 +189,23 @@ def _bears(path: Path) -> Submission:
     )
     system, seconds = file.get("system"), file.get("seconds_per_question")
     return Submission("bears", system or "", tuple(rankings), seconds_per_question=seconds)
+
+
+def _scores(whole: Any) -> Any:
+    """Return the object from question_id to scores, which MTEB has by subset and split."""
+    if not isinstance(whole, dict):
+        return None
+    found = {name: part for name, part in whole.items() if name != "mteb_model_meta"}
+    if not found or not all(isinstance(part, dict) for part in found.values()):
+        return None
+    first, *others = found.values()
+    return found if others else _scores(first) or found
+
+
+def _ranked(question: str, scores: Mapping[str, float]) -> SubmittedRanking:
+    """Return the documents by descending score."""
+    ranked = sorted(scores, key=lambda doc_id: (scores[doc_id], doc_id), reverse=True)
+    return SubmittedRanking(question, tuple(ranked), scores=tuple(map(scores.__getitem__, ranked)))
 
 
 def _trec(path: Path) -> Submission:

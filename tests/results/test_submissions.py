@@ -150,6 +150,30 @@ def test_our_own_form_in_its_shapes(tmp_path: Path, value: Any) -> None:
     assert checked(submission).lists == {"q1": ("d1", "d4")}
 
 
+RANX = {"q1": {"d4": 0.5, "d1": 2.0}, "q2": {"d2": 1.0, "d3": 1.0}}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        RANX,
+        {"results": RANX},
+        {"mteb_model_meta": {"model_name": "m", "revision": "r"}, "default": {"test": RANX}},
+    ],
+)
+def test_predictions_of_ranx_and_mteb_are_ranked_by_their_scores(
+    tmp_path: Path, value: Any
+) -> None:
+    found = checked(submitted(tmp_path, value))
+    # As trec_eval orders documents of the same score.
+    assert found.lists == {"q1": ("d1", "d4"), "q2": ("d3", "d2")}
+    assert found.run["q2"] == (Hit("d3", 1.0), Hit("d2", 1.0))
+    assert checked(submitted(tmp_path, {"q1": {"d1": 0.5}})).lists == {"q1": ("d1",)}
+    for wrong in ({"q1": {"d1": "best"}}, {"test": RANX, "dev": RANX}):
+        with pytest.raises(FormatError, match=r"expected|valid|Input"):
+            submitted(tmp_path, wrong)
+
+
 def results(*rows: tuple[str, list[str]]) -> list[dict[str, Any]]:
     return [{"question_id": question_id, "doc_ids": ids} for question_id, ids in rows]
 
