@@ -108,7 +108,8 @@ def recorded(spans: Sequence[RecordedSpan], tools: Sequence[str]) -> Recorded:
     ordered = sorted(spans, key=lambda span: (span.start or 0.0, span.span_id))
     known = {span.span_id: span for span in ordered}
     above = {span.span_id: [*_above(span, known)] for span in ordered}
-    roots = [span for span in ordered if not above[span.span_id]]
+    # Spans that are within each other have no root.
+    root = next((span for span in ordered if not above[span.span_id]), ordered[0])
     searching = {
         each.span_id for s in ordered if s.kind == "RETRIEVER" for each in above[s.span_id]
     }
@@ -130,17 +131,15 @@ def recorded(spans: Sequence[RecordedSpan], tools: Sequence[str]) -> Recorded:
                 unread[tool] = None
         elif span.kind == "LLM" and span.span_id not in asking:
             calls.append(_call(span))
-    answer = text_of(_output(roots[0]), SAID) or None if roots else None
     names = {name: value for span in reversed(ordered) for name, value in span.attributes.items()}
-    errors = [str(span.first("exception.message", "error.type") or "") for span in roots]
     reply = Reply(
         tuple(steps),
         tuple(calls),
-        answer,
-        error="; ".join(filter(None, errors)),
-        seconds=roots[0].seconds if roots else None,
+        text_of(_output(root), SAID) or None,
+        error=str(root.first("exception.message", "error.type") or ""),
+        seconds=root.seconds,
     )
-    return Recorded(reply, _asked(roots[0]) if roots else "", names, tuple(unread))
+    return Recorded(reply, _asked(root), names, tuple(unread))
 
 
 def _above(span: RecordedSpan, known: Mapping[str, RecordedSpan]) -> Iterator[RecordedSpan]:

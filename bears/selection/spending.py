@@ -1,8 +1,6 @@
 """Asking a model in front of a person: the plan, the consent, the progress bar and the outcome."""
 
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from typing import Any
 
 from tabulate import tabulate
@@ -12,43 +10,6 @@ from bears.files.progress import Progress
 from bears.files.shown import complain
 from bears.llm.fill import FillReport
 from bears.llm.workflow import FillPlan, Workflow
-
-Show = Callable[[int, int, float], None]
-"""Moves the bar: texts that have come so far, texts known so far, dollars spent so far."""
-
-
-@contextmanager
-def spending(texts: int, agreed: bool) -> Iterator[Show]:
-    """Ask a person at a terminal for consent, then show a bar.
-
-    Args:
-        texts: how many texts are going to be requested.
-        agreed: whether ``--yes`` was given.
-
-    Raises:
-        ConfigurationError: the person does not agree.
-        KeyboardInterrupt: passed on, after printing what was spent.
-    """
-    if sys.stdin.isatty() and not agreed:
-        answer = input("Ask the model now? [y/N] ")
-        if answer.strip().lower() not in ("y", "yes"):
-            raise ConfigurationError("nothing was asked, nothing was spent")
-    status = ""
-    with Progress(unit=" texts", total=texts) as bar:
-
-        def show(done: int, total: int, usd: float) -> None:
-            nonlocal status
-            status = f"{done} done; US$ {usd:.4f} spent, and at most what was in flight"
-            bar.total = max(bar.total or 0, total)
-            bar.set_postfix_str(f"${usd:.4f}", refresh=False)
-            bar.update(done - bar.n)
-
-        try:
-            yield show
-        except KeyboardInterrupt:
-            if status:
-                complain(status)
-            raise
 
 
 def fill(workflow: Workflow[Any], agreed: bool) -> None:
@@ -66,18 +27,39 @@ def fill(workflow: Workflow[Any], agreed: bool) -> None:
 def ask_missing(workflow: Workflow[Any], agreed: bool) -> FillReport:
     """Show the plan, ask the model for what is missing, and report what fails.
 
+    A person at a terminal is asked for consent, and sees a bar.
+
     Args:
         agreed: whether ``--yes`` was given.
 
     Raises:
-        ConfigurationError: the person at the terminal does not agree; or as `Workflow.fill`.
+        ConfigurationError: the person does not agree; or as `Workflow.fill`.
+        KeyboardInterrupt: passed on, after printing what was spent.
     """
     plan = workflow.plan()
     show_plan(workflow, plan)
     if not plan.calls:
         return FillReport()
-    with spending(sum(plan.calls.values()), agreed) as show:
-        report = workflow.fill(show)
+    if sys.stdin.isatty() and not agreed:
+        answer = input("Ask the model now? [y/N] ")
+        if answer.strip().lower() not in ("y", "yes"):
+            raise ConfigurationError("nothing was asked, nothing was spent")
+    status = ""
+    with Progress(unit=" texts", total=sum(plan.calls.values())) as bar:
+
+        def show(done: int, total: int, usd: float) -> None:
+            nonlocal status
+            status = f"{done} done; US$ {usd:.4f} spent, and at most what was in flight"
+            bar.total = max(bar.total or 0, total)
+            bar.set_postfix_str(f"${usd:.4f}", refresh=False)
+            bar.update(done - bar.n)
+
+        try:
+            report = workflow.fill(show)
+        except KeyboardInterrupt:
+            if status:
+                complain(status)
+            raise
     report.show()
     return report
 
