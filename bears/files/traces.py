@@ -21,7 +21,8 @@ def write_traces(path: Path, traces: Iterable[Trace]) -> None:
 
 def read_traces(path: Path) -> Iterator[Trace]:
     """Yield the traces of a file. Raises FormatError."""
-    for number, row in read_lines(path):
+    # Without a generator, the file of answers has an empty line.
+    for number, row in read_lines(path, blank=True):
         yield trace_of(row, f"{path}, line {number}")
 
 

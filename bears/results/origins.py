@@ -159,12 +159,13 @@ def system_at(revision: Revision) -> System:
             f"{selected.get('benchmark')}; run `dvc repro`"
         )
     values, kinds = read_values(questions, f"{revision.name}: values by question", unjudged=True)
-    answered = revision.output(VERDICTS)
+    run, chunks, written, answered = map(revision.output, (RUN, CHUNKS, ANSWERED, VERDICTS))
     # Without a generator there is only the header.
-    if answered and len(read_whole(answered).splitlines()) > 1:
+    if answered and len(read_whole(answered).splitlines()) < 2:
+        answered = None
+    if answered:
         answers, _ = read_values(answered, f"{revision.name}: answers by question", ANSWERS)
         values = values.join(answers[[name for name in ANSWERS if name in answers]])
-    run, chunks, written = map(revision.output, (RUN, CHUNKS, ANSWERED))
     translated = BenchmarkFiles(benchmark["name"]).translated
     return System(
         revision.name,

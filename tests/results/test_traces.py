@@ -502,6 +502,11 @@ def hit(name: str) -> ChunkHit:
     return ChunkHit(Chunk(name), 0.0)
 
 
+def test_without_a_generator_there_are_no_traces(tmp_path: Path) -> None:
+    (tmp_path / "bm25.none.jsonl").write_text("\n")
+    assert list(read_traces(tmp_path / "bm25.none.jsonl")) == []
+
+
 def test_the_ranking_of_a_trace_is_the_order_of_first_sight() -> None:
     found = (Search("a", (hit("d2"), hit("d1"))), Search("b", (hit("d1"), hit("d3"))))
     trace = Trace(question_id="q", searches=found)
