@@ -421,6 +421,7 @@ def test_a_key_that_is_refused_is_tried_once_for_each_place_and_never_shown(
     assert key not in told
 
 
+@pytest.mark.slow
 def test_a_server_that_is_not_there_is_named(workspace: Workspace, server: ProviderServer) -> None:
     words = at(server, "ragas.base_url=http://127.0.0.1:9/v1", "ragas.attempts=1")
     assert "no connection to http://127.0.0.1:9/v1 " in ragas(workspace, *words, code=1)

@@ -87,6 +87,7 @@ def test_every_public_name_of_the_library_is_on_its_page() -> None:
             assert [each for each in members if f".{each}" not in page] == [], name
 
 
+@pytest.mark.slow
 def test_the_script_in_cells_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -62,6 +62,7 @@ def test_without_any_difference_the_loss_that_could_show_is_that_of_five_lost_qu
     assert np.isnan(smallest_loss(np.zeros(60), np.arange(60) // 15, 0.05))
 
 
+@pytest.mark.slow
 def test_as_many_questions_as_are_said_to_be_needed_allow_the_loss() -> None:
     for lost, n in ((1, 20), (2, 40), (9, 100)):
         base = np.ones(n)

@@ -75,7 +75,7 @@ def check_comparison(n: int, seed: int) -> None:
         assert 0 < pair["p"] <= 1
 
 
-@pytest.mark.parametrize("n", [2, 73, 120])
+@pytest.mark.parametrize("n", [120, *(pytest.param(n, marks=pytest.mark.slow) for n in (2, 73))])
 def test_some_numbers_of_questions_are_compared_and_gated(n: int) -> None:
     check_comparison(n, seed=1)
 

@@ -71,9 +71,8 @@ def as_pdf(paragraphs: list[list[str]], path: Path) -> None:
     page.output(str(path))
 
 
-@pytest.mark.parametrize(
-    "ending", [".txt", *(pytest.param(e, marks=pytest.mark.slow) for e in (".md", ".html", ".pdf"))]
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("ending", [".txt", ".md", ".html", ".pdf"])
 def test_two_hundred_quotations_are_found_in_every_form_of_their_file(
     ending: str, tmp_path: Path
 ) -> None:
@@ -225,7 +224,7 @@ def test_a_page_number_within_a_quotation_is_no_other_number() -> None:
     assert grown.find(words.replace("grew in", "grew 45 % in")) is None
 
 
-@pytest.mark.parametrize("letters", [7_000, 90_000])
+@pytest.mark.parametrize("letters", [7_000, pytest.param(90_000, marks=pytest.mark.slow)])
 def test_a_long_passage_that_was_edited_is_found_in_seconds(letters: int) -> None:
     chance = random.Random(letters)
     words = [
