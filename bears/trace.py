@@ -16,7 +16,7 @@ class Search:
     """One search.
 
     Args:
-        query: what was searched.
+        query: what was searched; empty if that is not known.
         passages: unique, best first.
         seconds: None if it was not measured.
     """
@@ -89,7 +89,7 @@ class Trace:
 
     @property
     def retrieved(self) -> frozenset[str] | None:
-        """Return the documents that were found; None if nothing was searched that is known."""
+        """Return the documents that were found; None if no search is known."""
         if not self.searches:
             return None
         return frozenset(hit.doc_id for search in self.searches for hit in search.passages)

@@ -61,7 +61,7 @@ class OutsideGenerator(OutsideSettings):
             evidence = tuple(filter(matched, (chunks[position] for position in found.positions)))
             silent = says_unanswerable(found.text, unanswerable)
             yield replace(
-                matcher.trace(question.question_id, reply),
+                matcher.trace(question.question_id, reply, chunks),
                 answer=LITERAL if silent else found.text,
                 evidence=evidence,
                 shown=shown,

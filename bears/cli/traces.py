@@ -14,7 +14,7 @@ from bears.results.recorded import Recorded
 from bears.results.recorded_files import read_recorded
 from bears.results.records import Records
 from bears.results.traced import ENDING
-from bears.retrieval.outside.matching import UNMATCHED, PassageMatcher
+from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.selection.configuration import composed, records_of, selected
 from bears.trace import Trace
 
@@ -67,7 +67,7 @@ def import_traces(
         complain(f"{len(lost)} traces of no question, such as {one_line(lost[0])!r:.80}")
     print(f"{len(traces)} traces of {len(asked)} of {len(records.questions)} questions: {out}")
     for what, count in counts.items():
-        if what != "traces":
+        if count and what != "traces":
             complain(f"{count} {what}")
 
 
@@ -83,19 +83,17 @@ def _matched(
     known = {question.question_id for question in records.questions}
     for each in found:
         counts["traces"] += 1
-        key = str(each.names.get(name or "query_id", "")) or find(each.question, "")
+        named = each.question_id or str(each.names.get(name, ""))
+        key = named or find(each.question, "")
         if key not in known:
             lost.append(key)
             continue
-        trace = matcher.trace(key, each.reply)
-        passages = [hit for search in trace.searches or () for hit in search.passages]
-        gaps = {
-            "passages match no document, or several": sum(
-                hit.doc_id.startswith(UNMATCHED) for hit in passages
-            ),
-            "traces do not say what a search found": int(trace.searches is None),
-            "traces have no answer": int(trace.answer is None),
-            **{f"traces call {tool}; if it searches: --search-tool": 1 for tool in each.unread},
-        }
-        counts.update({what: count for what, count in gaps.items() if count})
+        trace = matcher.trace(key, each.reply, matcher.chunks(each.reply.passages))
+        found_chunks = [hit.chunk for search in trace.searches or () for hit in search.passages]
+        lacking = sum(not matched(chunk) for chunk in found_chunks)
+        counts["passages match no document, or several"] += lacking
+        counts["traces do not say what a search found"] += trace.searches is None
+        counts["traces have no answer"] += trace.answer is None
+        for tool in each.unread:
+            counts[f"traces call {tool}; if it searches: --search-tool"] += 1
         yield trace

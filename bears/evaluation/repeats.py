@@ -42,7 +42,7 @@ def variance_parts(values: Floats) -> VarianceParts:
 
 
 def note(values: Floats, measure: str) -> str:
-    """Say where the uncertainty of a mean is, and what less of it takes; empty if it is certain.
+    """Say where the uncertainty of a mean comes from, and how to reduce it; empty without any.
 
     Args:
         values: shape (questions, runs); questions with an undefined value are left out.

@@ -18,7 +18,9 @@ Values = dict[str, float]
 
 
 def trace_values(questions: Sequence[Question], traces: Mapping[str, Trace]) -> dict[str, Floats]:
-    """Return measure to one value per question, NaN if undefined, if any question has one.
+    """Return the values of each measure, one per question, NaN where it is undefined.
+
+    A measure that is undefined for every question is left out.
 
     ``evidence_recall`` is the share of the gold documents that any search found, and
     ``evidence_recall_at_search@n`` that of the first n. ``first_gold_search`` is the number of the

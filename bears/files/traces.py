@@ -1,21 +1,20 @@
-"""Files of traces: a line of JSON for each question, without the fields that say nothing."""
+"""Files of traces: a line of JSON for each question. Fields with their default are left out."""
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 
 from bears.errors import FormatError
-from bears.files.records import problems_of, read_lines, write_lines
+from bears.files.records import adapter_of, problems_of, read_lines, write_lines
 from bears.trace import Trace
-
-_TRACE = TypeAdapter(Trace)
 
 
 def write_traces(path: Path, traces: Iterable[Trace]) -> None:
     """Write a line for each trace, in their order."""
-    rows = (_TRACE.dump_python(each, mode="json", exclude_defaults=True) for each in traces)
+    adapter = adapter_of(Trace)
+    rows = (adapter.dump_python(each, mode="json", exclude_defaults=True) for each in traces)
     write_lines(path, rows)
 
 
@@ -29,6 +28,7 @@ def read_traces(path: Path) -> Iterator[Trace]:
 def trace_of(row: Any, where: str) -> Trace:
     """Return the trace in a line of JSON. Raises FormatError."""
     try:
-        return _TRACE.validate_python(row)
+        trace: Trace = adapter_of(Trace).validate_python(row)
     except ValidationError as error:
         raise FormatError(f"{where}: {problems_of(error)}") from None
+    return trace

@@ -95,14 +95,15 @@ class Benchmark:
         """
         unmatched: list[tuple[str, str]] = []
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
+        # Before a system is asked, which may take long.
+        asked = list(map(parse_measure, dict.fromkeys(names)))
         contents = {document.doc_id: document.content for document in self.documents}
         said = decided(self.questions, contents, self.judgements)
         if isinstance(run, str | Path):
-            asked = list(map(parse_measure, dict.fromkeys(names)))
             found = evaluate(read_table(Path(run), said.gold), said.gold, asked)
         else:
             traces, unmatched = traces_of(run, self.questions, contents, threads)
-            found = evaluation_of(traces, said, self.documents, names)
+            found = evaluation_of(traces, said, self.documents, asked)
             if any(trace.calls or trace.answer is not None for trace in traces.values()):
                 own = trace_values(said.questions, traces)
                 found = replace(found, values={**found.values, **own})

@@ -90,7 +90,7 @@ def _matched(
             for chunk, each in zip(chunks, found_here, strict=True)
             if not matched(chunk)
         ]
-        traces[key] = matcher.trace(key, reply)
+        traces[key] = matcher.trace(key, reply, chunks)
     if passages and passages == len(unmatched):
         raise FormatError(
             f"none of the {passages} passages is from a document of this benchmark, such as "

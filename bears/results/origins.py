@@ -122,16 +122,18 @@ def system_ranking(path: Path, records: Records) -> System:
     """
     names = list(dict.fromkeys(records.evaluate.measures))
     scored = score(path, records, names)
+    is_run = scored.submission.form == "trec"
     return System(
         path.stem,
         one_line(scored.submission.system),
         *frames_of(scored.evaluation, records.source, records.lineage),
         records.state.as_dict(),
         tie_range(scored.evaluation),
-        path if scored.submission.form == "trec" else None,
+        path if is_run else None,
         records.queries,
         decisions=records.decided.kept,
-        ranked=scored.checked.run,
+        # A run file may be too large to keep, and is read where its rankings are shown.
+        ranked={} if is_run else scored.checked.run,
     )
 
 

@@ -76,6 +76,7 @@ class Recorded:
     Args:
         question: its text; empty if it was not recorded.
         names: attributes of its spans, one of which may name the question.
+        question_id: if the form of the file names it.
         unread: names of tools whose calls are not read as searches.
     """
 
@@ -83,6 +84,7 @@ class Recorded:
     question: str
     names: Attributes
     unread: tuple[str, ...] = ()
+    question_id: str = ""
 
 
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:

@@ -82,12 +82,12 @@ def _read(path: Path, tools: Sequence[str], drop: Sequence[str]) -> Iterator[Rec
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
     """Yield the objects of a file of JSON, of JSON Lines, or of OTLP's protobuf."""
-    start = read_whole(path).lstrip(b"\xef\xbb\xbf \r\n\t")
-    if start[:1] not in (b"{", b"["):
-        yield _protobuf(read_whole(path), path)
+    content = read_whole(path)
+    if content.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in (b"{", b"["):
+        yield _protobuf(content, path)
         return
     try:
-        whole = json_value(path)
+        whole = json_value(content, str(path))
         listed = whole if isinstance(whole, list) else whole.get("data", whole)
         found = listed if isinstance(listed, list) else [listed]
     except FormatError:
@@ -198,7 +198,7 @@ def _time(value: Any) -> float | None:
 
 
 def _browsecomp(row: Mapping[str, Any]) -> Recorded:
-    """Return a run file; an answer that is not finished does not count, as there."""
+    """Return a run file. As in BrowseComp-Plus' program, an unfinished answer does not count."""
     steps = []
     for each in row["result"]:
         if each.get("type") == "tool_call":
@@ -221,7 +221,7 @@ def _browsecomp(row: Mapping[str, Any]) -> Recorded:
         confidence=min(float(stated[1]) / 100, 1.0) if stated else None,
         error="" if finished else f"status {row.get('status')}",
     )
-    return Recorded(reply, "", {"query_id": str(row["query_id"])})
+    return Recorded(reply, "", {}, question_id=str(row["query_id"]))
 
 
 def _inspect(path: Path, tools: Sequence[str]) -> Iterator[Recorded]:
@@ -229,7 +229,11 @@ def _inspect(path: Path, tools: Sequence[str]) -> Iterator[Recorded]:
         from inspect_ai.log import read_eval_log
     except ImportError:
         raise ConfigurationError(f"{path} is a log of Inspect: pip install inspect-ai") from None
-    for sample in read_eval_log(str(path)).samples or ():
+    try:
+        samples = read_eval_log(str(path)).samples or ()
+    except Exception as error:  # Whatever Inspect and the readers below it raise.
+        raise FormatError(f"{path}: Inspect cannot read it: {first_line(error)!r:.80}") from None
+    for sample in samples:
         steps: list[Step] = []
         calls: list[ModelCall] = []
         unread: dict[str, None] = {}

@@ -106,9 +106,10 @@ class System(Measured):
 
         What the run does not say of a search is empty.
         """
-        found = whole_documents(self.rankings)
         if self.chunks:
             found = read_chunk_run(self.chunks, set(self.values.index))
+        else:
+            found = whole_documents(self.rankings)
         traces = {
             key: Trace(question_id=key, searches=(Search("", ranking),))
             for key, ranking in found.items()

@@ -1,7 +1,7 @@
 """The scores of traces: of agents, and of systems in production."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,7 +12,7 @@ from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import score_answers
 from bears.evaluation.decided import Decided
 from bears.evaluation.evaluate import Evaluation, evaluate
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.measure import Measure, parse_measure
 from bears.evaluation.repeats import note
 from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
@@ -50,7 +50,7 @@ def evaluation_of(
     traces: Repeat,
     decided: Decided,
     documents: Iterable[Document],
-    measures: Iterable[str],
+    measures: Sequence[Measure],
 ) -> Evaluation:
     """Measure the rankings of traces, in which passages are in the order of their first place.
 
@@ -62,8 +62,7 @@ def evaluation_of(
     spans = span_gold(decided.questions, documents)
     covered = spans.rankings(chunks) if spans else None
     ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
-    asked = list(map(parse_measure, dict.fromkeys(measures)))
-    found = evaluate(ranked, gold, asked, covered)
+    found = evaluate(ranked, gold, measures, covered)
     unknown = [key in traces.keys() - chunks.keys() for key in gold]
     values = {name: np.where(unknown, np.nan, each) for name, each in found.values.items()}
     return replace(found, values=values)
@@ -79,8 +78,9 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
         for name in ("answer_f1", "exact_match"):
             found[name] = np.array([getattr(score, name) for score in scores], float)
     if any(each.searches is not None for each in repeat.values()):
+        measures = list(map(parse_measure, dict.fromkeys(records.evaluate.measures)))
         documents = stream_documents(records.corpus)
-        found |= evaluation_of(repeat, records.decided, documents, records.evaluate.measures).values
+        found |= evaluation_of(repeat, records.decided, documents, measures).values
     values, _ = frames_of(Evaluation(found, {}, {}, len(repeat)), questions)
     return values
 

@@ -97,6 +97,18 @@ def test_a_function_that_searches_many_times_is_measured_by_its_steps() -> None:
     assert found["first_gold_search"].dropna().tolist() == [2] * int(found["evidence_recall"].sum())
 
 
+def test_no_system_is_asked_for_a_measure_that_is_not_there() -> None:
+    asked: list[str] = []
+
+    def system(question: str) -> list[str]:
+        asked.append(question)
+        return []
+
+    with pytest.raises(BearsError, match="unknown measure 'ndgc@10'"):
+        benchmark().evaluate(system, ["ndgc@10"])
+    assert asked == []
+
+
 @pytest.mark.parametrize(
     ("more", "problem"),
     [

@@ -399,6 +399,13 @@ def test_a_malformed_file_of_traces_is_refused_in_a_sentence(evil: str, tmp_path
         list(read_recorded(file))
 
 
+def test_only_the_attribute_that_is_named_names_the_question(atlas: Path) -> None:
+    own = {**ROOT_SPAN, "says": {**ROOT_SPAN["says"], "query_id": "7"}}  # type: ignore[dict-item]
+    file = atlas.parent / "agent.json"
+    write_json(file, otlp(own, retriever(1, "a", "d4")))
+    assert list(imported(atlas, file)) == ["q3"]
+
+
 def test_spans_within_themselves_end(atlas: Path) -> None:
     around = [{**ROOT_SPAN, "parent": "b"}, {**retriever(1, "a", "d4"), "id": "b"}]
     file = atlas.parent / "agent.json"

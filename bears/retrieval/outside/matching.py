@@ -1,7 +1,7 @@
 """Find the document, and the place in it, of a passage that a system returned."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from itertools import islice
 
@@ -38,11 +38,15 @@ class PassageMatcher:
             for place, passage in enumerate(passages)
         ]
 
-    def trace(self, question_id: str, reply: Reply) -> Trace:
-        """Return the trace of a reply, without the citations that its answer has as markers."""
+    def trace(self, question_id: str, reply: Reply, chunks: Sequence[Chunk]) -> Trace:
+        """Return the trace of a reply, without the citations that its answer has as markers.
+
+        Args:
+            chunks: of the reply's passages, as `chunks` returns them.
+        """
         return Trace(
             question_id=question_id,
-            searches=self._searches(reply),
+            searches=_searches(reply, chunks),
             calls=reply.calls,
             answer=reply.answer,
             evidence=None if reply.cited is None else tuple(map(Chunk, reply.cited)),
@@ -51,16 +55,6 @@ class PassageMatcher:
             asked=reply.asked,
             seconds=reply.seconds,
         )
-
-    def _searches(self, reply: Reply) -> tuple[Search, ...] | None:
-        """Return the searches of a reply; None if it does not say what one of them found."""
-        if any(step.passages is None for step in reply.steps):
-            return None
-        chunks, found = iter(self.chunks(reply.passages)), []
-        for step in reply.steps:
-            own = chunks_in_order(islice(chunks, len(step.passages or ())))
-            found.append(Search(step.query, own, step.seconds))
-        return tuple(found)
 
     def match(self, passage: Passage) -> Chunk | None:
         """Return the chunk, or the whole document; None without a match.
@@ -100,6 +94,17 @@ class PassageMatcher:
             return None
         [(doc_id, match)] = found
         return _chunk(doc_id, match, self._documents[doc_id])
+
+
+def _searches(reply: Reply, chunks: Sequence[Chunk]) -> tuple[Search, ...] | None:
+    """Return the searches of a reply; None if it does not say what one of them found."""
+    if any(step.passages is None for step in reply.steps):
+        return None
+    left, found = iter(chunks), []
+    for step in reply.steps:
+        own = chunks_in_order(islice(left, len(step.passages or ())))
+        found.append(Search(step.query, own, step.seconds))
+    return tuple(found)
 
 
 def matched(chunk: Chunk) -> bool:
