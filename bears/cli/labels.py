@@ -13,8 +13,8 @@ from tabulate import tabulate
 
 from bears.answers.judging.calibration import calibrate, differences, same_and_kappa
 from bears.answers.judging.files import read_unjudged, records_in
-from bears.answers.judging.labels import WORDS, GivenBy, LabelledAnswer, read_labels
-from bears.answers.judging.pairs import GUESSES, Pair, judged_in, lead_of
+from bears.answers.judging.labelable import Labelable
+from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.panel import majority
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
@@ -22,7 +22,7 @@ from bears.config import parse, read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
-from bears.evaluation.anytime import CONVINCING, drawn, evidence
+from bears.evaluation.labeling import CONVINCING, Draw, Items, drawn, estimated, evidence, narrower
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
 from bears.files.spreadsheet import read_named, write_csv
@@ -30,14 +30,15 @@ from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
 from bears.layout import BenchmarkFiles, ledger_of
-from bears.results.revision import VERDICTS, named
 from bears.selection.configuration import composed, language_of, records_of, selected
+from bears.selection.labelable import What, labelable
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
 PAIRED = ("n", "alone", "corrected", "worth")
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Candidates for the language of answers, chosen by script if no language is given."""
-TABLE = ("draw", "question", "gold_answers", "answer_1", "answer_2", "label_1", "label_2")
+FEWEST = 20
+"""How many labels an interval needs."""
 
 Format = Literal["table", "json"]
 
@@ -98,64 +99,95 @@ def next_(
     a: str,
     b: str,
     *,
+    what: What = "answers",
     count: int = 20,
     out: Path = Path("to_label.csv"),
+    measure: str = "precision@10",
+    grades: Path | None = None,
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
-    """Draw the questions whose answers people should label next, and write them as a table.
+    """Draw the items that people should label next, and write them as a table.
 
-    People see the question, the gold and both answers in random order, without names, and write
-    pass or fail into label_1 and label_2. Questions on which the judges or earlier labels say that
-    the systems may differ are drawn more often, with probabilities that `decide` accounts for. The
-    draws go to conf/ledger/BENCHMARK.yaml.
+    Of answers, people see the question, the gold and both systems' answers in random order, without
+    names, and write pass or fail into label_1 and label_2. Of documents, they see the question and
+    a document in which the rankings differ, and write a grade from 0 to 3. Items that count more,
+    and those on which the judge or earlier labels say that the systems may differ, are drawn more
+    often, with probabilities that `decide` accounts for. The draws go to
+    conf/ledger/BENCHMARK.yaml.
 
     Args:
         a: a revision or experiment with judged answers, or a .questions.csv of one system, as
-            `dvc repro` and `answers judge --questions` write it
+            `dvc repro` and `answers judge --questions` write it; for documents, a system as in
+            `bears compare`
         b: the other system
-        count: how many questions; default: 20
+        what: what people label; default: answers
+        count: how many items; default: 20
         out: a CSV file; default: to_label.csv
+        measure: for documents: precision@K or dcg@K; default: precision@10
+        grades: for documents: a model's grades from 0 to 3, as TREC's qrels
         format: default: table
     """
     if count < 1:
         raise FormatError(f"--count is {count}; expected at least 1")
-    pair = _pair(a, b)
+    pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
     path = _ledger(benchmark)
+    header = ["draw", *pair.columns, *pair.blanks]
     with open_ledger(path) as ledger:
         draws = pair.draws(ledger.decisions.labels)
-        _check_imported(out, draws)
-        place = {question: at for at, question in enumerate(pair.questions)}
-        leads = [lead_of(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
-        before = [place[draw.question_id] for draw in draws]
-        random = Random(f"{pair.key} {len(draws)}")
-        found = drawn(pair.strata, GUESSES, before, leads, count, random)
+        _check_imported(out, header, pair.blanks, draws)
+        labels = [pair.value(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
+        before = [draw.item for draw in pair.drawn(draws)]
+        found = drawn(pair.items, before, labels, count, Random(f"{pair.key} {len(draws)}"))
+        names = [pair.names[each.item] for each in found]
         new = [
-            LabelDraw(pair.key, number, pair.questions[each.item], each.weight, each.largest)
-            for number, each in enumerate(found, start=len(draws) + 1)
+            LabelDraw(pair.key, number, question, each.weight, each.largest, item=item)
+            for number, (each, (question, item)) in enumerate(
+                zip(found, names, strict=True), start=len(draws) + 1
+            )
         ]
         waiting = [draw for draw in draws if not draw.labels]
-        write_csv(out, TABLE, map(pair.row, [*waiting, *new]))
-        ledger.add("labels", [asdict(draw) for draw in new], ("pair", "draw"))
-    drawn_now = [draw.question_id for draw in new]
-    whole = {"file": str(out), "drawn": drawn_now, "waiting": len(waiting), "of": len(place)}
+        blank = [""] * len(pair.blanks)
+        write_csv(out, header, ([d.draw, *pair.row(d), *blank] for d in [*waiting, *new]))
+        ledger.add("labels", [*map(_entry, new)], ("pair", "draw"))
+    whole = {
+        "file": str(out),
+        "drawn": [draw.question_id for draw in new],
+        "items": [draw.item for draw in new if draw.item],
+        "waiting": len(waiting),
+        "of": len(pair.names),
+    }
     _print(
         format,
         whole,
-        f"{out}: {len(new)} questions of {len(place)}, and {len(waiting)} drawn before that have "
-        f"no label; write pass or fail under label_1 and label_2, then run `bears labels import "
-        f"{out} {a} {b} --author NAME`",
+        f"{out}: {len(new)} {_called(what)} of {len(pair.names)}, and {len(waiting)} drawn before "
+        f"that have no label; write {_choices(pair)} under {' and '.join(pair.blanks)}, then run "
+        f"`bears labels import {out} {a} {b} --author NAME`",
     )
 
 
-def _check_imported(table: Path, draws: Sequence[LabelDraw]) -> None:
+def _called(what: What) -> str:
+    return "questions" if what == "answers" else what
+
+
+def _choices(pair: Labelable) -> str:
+    return "pass or fail" if "pass" in pair.words else f"one of {', '.join(pair.words)}"
+
+
+def _entry(draw: LabelDraw) -> dict[str, Any]:
+    return {name: value for name, value in asdict(draw).items() if value != ""}
+
+
+def _check_imported(
+    table: Path, columns: Sequence[str], blanks: Sequence[str], draws: Sequence[LabelDraw]
+) -> None:
     """Raise FormatError if a file that would be replaced holds more than imported labels."""
     if not table.is_file():
         return
     known = {str(draw.draw) for draw in draws if draw.labels}
     header, rows = read_named(table, short=True)
-    if set(TABLE) - set(header) or any(
-        (row["label_1"] or row["label_2"]) and row["draw"] not in known for _, row in rows
+    if set(columns) - set(header) or any(
+        any(row[name] for name in blanks) and row["draw"] not in known for _, row in rows
     ):
         raise FormatError(
             f"{table} is another file, or has labels that are not imported; run `bears labels "
@@ -164,7 +196,15 @@ def _check_imported(table: Path, draws: Sequence[LabelDraw]) -> None:
 
 
 def import_labels(
-    file: Path, a: str, b: str, *, author: str, format: Format = "table", benchmark: str = ""
+    file: Path,
+    a: str,
+    b: str,
+    *,
+    author: str,
+    what: What = "answers",
+    measure: str = "precision@10",
+    format: Format = "table",
+    benchmark: str = "",
 ) -> None:
     """Take a person's labels back into the ledger.
 
@@ -175,44 +215,47 @@ def import_labels(
         a: the first system, as `next` was given it
         b: the second system
         author: who labeled
+        what: what people labeled; default: answers
+        measure: for documents, as `next` was given it; default: precision@10
         format: default: table
     """
-    pair = _pair(a, b)
+    pair = labelable(what, a, b, measure=measure, grades=None, benchmark=benchmark)
     path = _ledger(benchmark)
     header, rows = read_named(file, short=True)
-    if missing := [name for name in ("draw", "label_1", "label_2") if name not in header]:
+    if missing := [name for name in ("draw", *pair.blanks) if name not in header]:
         raise FormatError(f"{file}: no column {missing[0]}; give a table that `labels next` wrote")
-    labeled: list[dict[str, Any]] = []
+    labeled: list[LabelDraw] = []
     with open_ledger(path) as ledger:
         known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
         for line, row in rows:
-            words = [row[name].strip().lower() for name in ("label_1", "label_2")]
+            words = [row[name].strip().lower() for name in pair.blanks]
             if not any(words):
                 continue
-            given = [WORDS.get(word) for word in words]
-            if row["draw"] not in known or None in given:
+            given = [pair.words[word] for word in words if word in pair.words]
+            if row["draw"] not in known or len(given) < len(words):
                 raise LedgerError(
                     f"{file}, line {line}: draw {row['draw']!r:.20} with the labels {words!r:.80}; "
-                    "expected a draw of these two systems, and pass or fail twice"
+                    f"expected a draw of these two systems, and {_choices(pair)} in each column"
                 )
             draw = known[row["draw"]]
-            # The columns hide which system is which.
-            ours, theirs = given[::-1] if pair.swapped(draw) else given
-            labeled.append({**asdict(draw), "labels": {**draw.labels, author: [ours, theirs]}})
+            own = tuple(pair.given(draw, given))
+            labeled.append(replace(draw, labels={**draw.labels, author: own}))
         if not labeled:
-            raise LedgerError(f"{file}: no labels; write pass or fail under label_1 and label_2")
-        ledger.add("labels", labeled, ("pair", "draw"))
-    said = f"{path}: {len(labeled)} questions labeled by {author}"
+            raise LedgerError(
+                f"{file}: no labels; write {_choices(pair)} under {' and '.join(pair.blanks)}"
+            )
+        ledger.add("labels", [*map(_entry, labeled)], ("pair", "draw"))
+    said = f"{path}: {len(labeled)} {_called(what)} labeled by {author}"
     others = [
-        (draw["labels"][author][side], label[side])
+        both
         for draw in labeled
-        for name, label in draw["labels"].items()
-        for side in (0, 1)
+        for name, labels in draw.labels.items()
         if name != author
+        for both in zip(draw.labels[author], labels, strict=True)
     ]
     same, kappa = same_and_kappa(others)
     if others:
-        said += f"\n{len(others)} labels by others of the same answers: {same} the same{kappa}"
+        said += f"\n{len(others)} labels by others of the same {what}: {same} the same{kappa}"
     whole = {"ledger": str(path), "labelled": len(labeled), "by_others": len(others), "same": same}
     _print(format, whole, said)
 
@@ -221,25 +264,31 @@ def decide(
     a: str,
     b: str,
     *,
+    what: What = "answers",
     within: float | None = None,
+    measure: str = "precision@10",
+    grades: Path | None = None,
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
     """Say which system people prefer, and whether labeling may stop.
 
     The answer holds however often one looks: at most one in twenty is wrong. It is reached when the
-    e-value is 20 or more, or when the confidence sequence of the difference of pass rates lies
-    within --within.
+    e-value is 20 or more, or when the confidence sequence of the difference lies within --within.
+    The estimate beside it has an interval that is narrower, and holds for one look.
 
     Args:
         a: the first system, as `next` was given it
         b: the second system
+        what: what people labeled; default: answers
         within: a difference that does not matter
+        measure: for documents, as `next` was given it; default: precision@10
+        grades: for documents: a model's grades, which people's labels correct
         format: default: table
     """
-    if within is not None and not 0 < within < 1:
-        raise FormatError(f"--within is {within}; expected a number between 0 and 1")
-    pair = _pair(a, b)
+    if within is not None and not within > 0:
+        raise FormatError(f"--within is {within}; expected a number above 0")
+    pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
     path = _ledger(benchmark)
     draws = pair.draws(parse(Ledger, read_ledger(path), str(path)).labels)
     labeled = list(takewhile(lambda draw: draw.labels, draws))
@@ -248,12 +297,9 @@ def decide(
             f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "
             "the draws counts"
         )
-    found = evidence(
-        [lead_of(draw) for draw in labeled],
-        [draw.weight for draw in labeled],
-        [draw.largest for draw in labeled],
-        len(pair.questions),
-    )
+    items, drawn_items = pair.items, pair.drawn(labeled)
+    labels = [pair.value(draw) for draw in labeled]
+    found = evidence(items, drawn_items, labels)
     better = a if found.low > 0 else b if found.high < 0 else ""
     equal = within is not None and max(-found.low, found.high) <= within
     if better:
@@ -263,14 +309,33 @@ def decide(
     else:
         verdict = "not decided; draw more with `bears labels next`"
     whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}
-    whole |= {"labelled": len(labeled), "of": len(pair.questions), **asdict(found)}
-    _print(
-        format,
-        whole,
-        f"{one_line(verdict, 300)}\n{len(labeled)} of {len(pair.questions)} questions labeled; "
+    whole |= {"labelled": len(labeled), "of": len(pair.names), **asdict(found)}
+    said = (
+        f"{one_line(verdict, 300)}\n{len(labeled)} of {len(pair.names)} {_called(what)} labeled; "
         f"{one_line(a)} - {one_line(b)}: {found.difference:+.3f}, 95 % confidence sequence "
-        f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})",
+        f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})"
     )
+    whole["estimates"] = estimates = _estimates(items, drawn_items, labels)
+    for whose, one in estimates.items():
+        said += f"\nfor {whose} questions: {one['value']:+.4f}, 95 % interval {one['low']:+.4f} to "
+        said += f"{one['high']:+.4f}; a hundred labels more make it {one['after_100']:.0%} as wide"
+    if not estimates:
+        said += f"\nno interval before {FEWEST} labels"
+    _print(format, whole, said)
+
+
+def _estimates(
+    items: Items, draws: Sequence[Draw], labels: Sequence[float]
+) -> dict[str, dict[str, float]]:
+    """Return the estimates for these questions and for such questions; empty with few labels."""
+    if len(labels) < min(FEWEST, len(items.weights)):
+        return {}
+    found = {}
+    for whose, such in (("these", False), ("such", True)):
+        if one := estimated(items, draws, labels, such):
+            ends = {"value": one.value, "low": one.low, "high": one.high}
+            found[whose] = {**ends, "after_100": narrower(items, draws, 100)}
+    return found
 
 
 COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": decide}
@@ -278,29 +343,6 @@ COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": dec
 
 def _print(format: Format, values: Mapping[str, Any], text: str) -> None:
     print(to_json(values) if format == "json" else text)
-
-
-def _pair(a: str, b: str) -> Pair:
-    pair = Pair(*map(_judged, (a, b)))
-    if not pair.questions:
-        raise FormatError(f"{a} and {b} have no question in common")
-    return pair
-
-
-def _judged(word: str) -> dict[str, dict[str, str]]:
-    """Return question_id to a row of a system's judged answers."""
-    path = Path(word)
-    if not path.is_file():
-        revision = named(word)
-        found = revision and revision.output(VERDICTS)
-        if not found:
-            raise FormatError(
-                f"{word!r:.80}: no file, and no revision or experiment with judged answers; run "
-                "`dvc exp run -S generator=NAME -S judge=NAME`, or `bears answers judge FILE "
-                "--questions FILE.questions.csv`"
-            )
-        path = found
-    return judged_in(path, word)
 
 
 def _ledger(benchmark: str) -> Path:

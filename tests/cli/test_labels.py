@@ -119,6 +119,59 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
     assert "no file, and no revision or experiment with judged answers" in capsys.readouterr().err
 
 
+def test_people_grade_documents_in_which_two_rankings_differ(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    questions = json.loads((project / "data/mini/translated/queries.json").read_text())
+    documents = json.loads((project / "data/mini/translated/corpus.json").read_text())
+    ids = [document["doc_id"] for document in documents]
+    gold = {each["question_id"]: each["gold_doc_ids"] for each in questions}
+    files, grades = [project / "good.trec", project / "bad.trec"], project / "qrels.txt"
+    rankings = [
+        {q: [*own, *(i for i in ids if i not in own)][:5] for q, own in gold.items()},
+        {q: [i for i in ids if i not in own][:5] for q, own in gold.items()},
+    ]
+    for file, ranking in zip(files, rankings, strict=True):
+        lines = (
+            f"{q} Q0 {doc_id} {rank} {9 - rank} run\n"
+            for q, own in ranking.items()
+            for rank, doc_id in enumerate(own, start=1)
+        )
+        file.write_text("".join(lines))
+    grades.write_text("".join(f"{q} 0 {i} 3\n" for q, own in gold.items() for i in own))
+    words = [*map(str, files), "--what", "documents", "--measure", "precision@5"]
+    table = project / "table.csv"
+
+    def bears(*given: str) -> str:
+        assert main(["labels", *given]) == 0, capsys.readouterr().err
+        return capsys.readouterr().out
+
+    said = bears(
+        *("next", *words, "--grades", str(grades), "--count", "999", "--out", str(table)),
+        *("--format", "json"),
+    )
+    drawn = json.loads(said)
+    # A document that both rank in the first five counts the same for both, and needs no grade.
+    differ = {(q, i) for q in gold for i in {*rankings[0][q]} ^ {*rankings[1][q]}}
+    assert {*zip(drawn["drawn"], drawn["items"], strict=True)} == differ
+    rows = list(csv.DictReader(table.read_text("utf-8").splitlines()))
+    for row, question, doc_id in zip(rows, drawn["drawn"], drawn["items"], strict=True):
+        row["grade"] = "2" if doc_id in gold[question] else "0"
+    with table.open("w", newline="") as out:
+        writer = csv.DictWriter(out, rows[0])
+        writer.writeheader()
+        writer.writerows(rows)
+    bears("import", str(table), *words, "--author", "anna")
+    decided = json.loads(bears("decide", *words, "--format", "json"))
+    # All are graded: the first run has every gold document, the second one none.
+    truth = sum(min(len(own), 5) for own in gold.values()) / 5 / len(gold)
+    assert decided["better"] == str(files[0])
+    assert decided["difference"] == pytest.approx(truth)
+    for wrong, message in ((["--measure", "ndcg@10"], "expected precision@K or dcg@K"),):
+        assert main(["labels", "decide", *map(str, files), "--what", "documents", *wrong]) == 1
+        assert message in capsys.readouterr().err
+
+
 @pytest.mark.slow
 def test_labels_of_two_people_who_import_at_once_are_both_kept(project: Path) -> None:
     a, b = answers(project / "a.csv", {1, 2}), answers(project / "b.csv", set(range(30)))

@@ -1,4 +1,4 @@
-"""Labels of some items and a judge's values of all: intervals, exchange rates, and when to stop."""
+"""Labels of some items and a judge's values of all: intervals and exchange rates."""
 
 from __future__ import annotations
 
@@ -6,15 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterator
 from itertools import combinations
 from pathlib import Path
-from random import Random
 
 import numpy as np
 import pytest
 
 from bears.answers.judging.labels import read_labels
 from bears.answers.judging.lexical import contains_gold
-from bears.answers.judging.pairs import GUESSES
-from bears.evaluation.anytime import CONVINCING, drawn, evidence, highest_e_value
 from bears.evaluation.clusters import Floats
 from bears.evaluation.prediction_powered import estimate, exchange_interval, exchange_rate
 
@@ -147,94 +144,3 @@ def test_exchange_rates_are_those_of_others(shared_data: Path) -> None:
     labels, judge, *_ = graded(shared_data)["willia-umbrela1"]
     found = [exchange_rate(floats(labels >= grade), floats(judge >= grade)) for grade in (1, 2, 3)]
     assert all(rate is not None and 1.0 <= rate < 1.25 for rate in found), found
-
-
-def labelled(
-    labels: Floats, strata: list[int], random: Random, most: int
-) -> tuple[list[float], list[float], list[float]]:
-    """The differences, weights and largest weights of draws of 20 at a time, in their order."""
-    items: list[int] = []
-    found: tuple[list[float], list[float], list[float]] = [], [], []
-    while len(items) < min(most, len(labels)):
-        before = found[0].copy()
-        for each in drawn(strata, GUESSES, items, before, 20, random):
-            items.append(each.item)
-            for column, value in zip(
-                found, (float(labels[each.item]), each.weight, each.largest), strict=True
-            ):
-                column.append(value)
-    assert len(set(items)) == len(items)
-    return found
-
-
-def first_look(d: list[float], w: list[float], bound: list[float], size: int) -> int | None:
-    """After how many labels, looking after each, the e-value is convincing."""
-    sums = np.concatenate([[0.0], np.cumsum(d)])[: len(d)]
-    estimates = (sums + np.array(d) * w) / size
-    bounds = (np.abs(sums) + bound) / size
-    low, high = 1, len(d)
-    if highest_e_value(estimates, bounds, 0.0) < CONVINCING:
-        return None
-    while low < high:
-        middle = (low + high) // 2
-        if highest_e_value(estimates[:middle], bounds[:middle], 0.0) >= CONVINCING:
-            high = middle
-        else:
-            low = middle + 1
-    return low
-
-
-def test_the_estimate_of_each_draw_is_unbiased_whatever_was_drawn_before() -> None:
-    labels, strata = np.array([1.0, 0, -1, 0, 1, 1, 0, 0]), [0, 0, 1, 1, 2, 3, 4, 4]
-    before = [0, 4]
-    seen = sum(labels[item] for item in before)
-    means = []
-    for seed in range(20_000):
-        (one,) = drawn(strata, GUESSES, before, [1.0], 1, Random(seed))
-        assert one.weight <= one.largest
-        means.append((seen + labels[one.item] * one.weight) / 8)
-    assert np.mean(means) == pytest.approx(labels.mean(), abs=0.01)
-
-
-def test_when_all_are_labelled_the_difference_is_known() -> None:
-    labels, strata = np.array([1.0, 0, -1, 0, 1, 1, 0, 0] * 4), [0, 0, 1, 1, 2, 3, 4, 4] * 4
-    found = evidence(*labelled(labels, strata, Random(1), 99), len(labels))
-    assert (found.low, found.difference, found.high) == (0.25, 0.25, 0.25)
-    none = evidence([], [], [], 32)
-    assert (none.e, none.low, none.high) == (1, -1, 1)
-
-
-@pytest.mark.slow
-def test_equal_systems_are_rarely_called_different_however_often_one_looks() -> None:
-    rng, wrong, draws = np.random.default_rng(5), 0, 10_000
-    for seed in range(draws):
-        # As many questions on which either is better; the judge sees some of that.
-        labels = rng.permutation(np.repeat([1.0, -1.0, 0.0], [30, 30, 140]))
-        judge = np.where(rng.random(200) < 0.6, labels, rng.permutation(labels))
-        strata = np.select([judge < 0, judge > 0], [0, 3], 1).tolist()
-        wrong += first_look(*labelled(labels, strata, Random(seed), 200), 200) is not None
-    # Two standard errors of 10,000 draws are 0.4 points.
-    assert wrong / draws <= 0.054
-
-
-@pytest.mark.slow
-def test_pairs_that_differ_by_five_points_take_half_the_labels_of_a_fixed_plan(
-    shared_data: Path,
-) -> None:
-    taken, wrong, runs = [], 0, 5
-    for _, labels, _, strata in differences(shared_data):
-        truth = labels.mean()
-        for seed in range(runs):
-            found = labelled(labels, strata, Random(seed), 1200)
-            at = first_look(*found, len(labels))
-            if at:
-                d, w, largest = (column[:at] for column in found)
-                after = evidence(d, w, largest, len(labels))
-                wrong += (after.low > 0) != (truth > 0)
-            if abs(truth) >= 0.05:
-                # 80 % power for a difference of five points, at p = .05 (Cohen).
-                plan = 7.85 * float((labels**2).mean()) / 0.05**2
-                taken.append((at or 1200) / plan)
-    assert wrong <= 2
-    assert len(taken) == 7 * runs
-    assert np.median(taken) <= 0.5

@@ -33,6 +33,7 @@ from bears.files.chunk_run import read_chunk_run
 from bears.files.digest import check_digest
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import read_manifest
+from bears.files.qrels import read_qrels
 from bears.files.rewritten import read_rewritten
 from bears.files.rows import RowFile
 from bears.files.traces import read_traces
@@ -134,6 +135,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "files.rewritten: what is searched": (".jsonl", lambda path: read_rewritten(path, [])),
     "files.rows: rows of ours": (".jsonl", lambda path: list(RowFile(path, Document))),
     "files.benchmark_state: whether questions were generated": (".json", generated_in),
+    "files.qrels: judgments": (".txt", read_qrels),
     "files.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
     "files.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
     "files.manifest: a manifest": (".json", read_manifest),

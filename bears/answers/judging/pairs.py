@@ -1,18 +1,21 @@
 """Two systems' judged answers to the same questions, and people's labels of some."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
+from bears.answers.judging.labelable import Labelable
+from bears.answers.judging.labels import WORDS
 from bears.config.ledger.entries import LabelDraw
 from bears.errors import FormatError
+from bears.evaluation.labeling import Items
 from bears.evaluation.prediction_powered import Estimate, estimate, exchange_rate
 from bears.files.digest import digest_of
 from bears.files.spreadsheet import read_named
@@ -42,7 +45,7 @@ def judged_in(path: Path, called: str) -> dict[str, dict[str, str]]:
 
 
 @dataclass(frozen=True)
-class Pair:
+class Pair(Labelable):
     """Two systems' judged answers to the same questions.
 
     Args:
@@ -51,6 +54,10 @@ class Pair:
 
     ours: Mapping[str, Mapping[str, str]]
     theirs: Mapping[str, Mapping[str, str]]
+
+    columns = ("question", "gold_answers", "answer_1", "answer_2")
+    blanks = ("label_1", "label_2")
+    words: ClassVar = {word: int(label) for word, label in WORDS.items() if label is not None}
 
     @cached_property
     def questions(self) -> list[str]:
@@ -64,6 +71,17 @@ class Pair:
         answers = ({q: rows[q]["answer"] for q in self.questions} for rows in both)
         return " ".join(digest_of(each)[:12] for each in answers)
 
+    @property
+    def names(self) -> Sequence[tuple[str, str]]:
+        """Return the id of each question."""
+        return [(question, "") for question in self.questions]
+
+    @property
+    def items(self) -> Items:
+        """Return the questions; a label is the difference of both answers' labels."""
+        n, strata = len(self.questions), np.array(self.strata, int)
+        return Items(np.ones(n), np.zeros(n), strata, GUESSES, np.arange(n), n, -1, 1)
+
     @cached_property
     def strata(self) -> list[int]:
         """Return the place in `GUESSES` of each question."""
@@ -76,29 +94,27 @@ class Pair:
         return bool(sha256(f"{self.key} {draw.draw}".encode()).digest()[0] % 2)
 
     def row(self, draw: LabelDraw) -> list[Any]:
-        """Return a row of `TABLE` to fill in."""
+        """Return the question, the gold and both answers, in random order."""
         row, question = self.ours[draw.question_id], draw.question_id
         answers = [self.ours[question]["answer"], self.theirs[question]["answer"]]
         shown = answers[::-1] if self.swapped(draw) else answers
-        return [draw.draw, row["question"], row["gold_answers"], *shown, "", ""]
+        return [row["question"], row["gold_answers"], *shown]
 
-    def draws(self, labels: Iterable[LabelDraw]) -> list[LabelDraw]:
-        """Return the draws of this pair, in their order."""
-        return sorted((d for d in labels if d.pair == self.key), key=lambda draw: draw.draw)
+    def given(self, draw: LabelDraw, labels: Sequence[int]) -> list[int]:
+        """Return the label of the first system's answer, then that of the second's."""
+        return list(reversed(labels)) if self.swapped(draw) else list(labels)
+
+    def value(self, draw: LabelDraw) -> float:
+        """Return by how much the first system's label is better; the mean over people."""
+        return fmean(ours - theirs for ours, theirs in draw.labels.values())
 
     def corrected(self, labels: Iterable[LabelDraw]) -> tuple[Estimate | None, float | None]:
         """Return the corrected difference of people's pass rates, and the judge's exchange rate.
 
         Questions with the same verdicts are a stratum, in which the draws are random.
         """
-        place = {question: at for at, question in enumerate(self.questions)}
-        leads = np.full(len(place), np.nan)
+        leads = np.full(len(self.questions), np.nan)
         for draw in takewhile(lambda each: each.labels, self.draws(labels)):
-            leads[place[draw.question_id]] = lead_of(draw)
+            leads[self.place[draw.name]] = self.value(draw)
         strata = np.array(self.strata, np.float64)
         return estimate(leads, strata, worst=-1), exchange_rate(leads, strata)
-
-
-def lead_of(draw: LabelDraw) -> float:
-    """Return by how much the first system's label is better; the mean over people."""
-    return fmean(ours - theirs for ours, theirs in draw.labels.values())

@@ -115,14 +115,16 @@ class PairDecision(ForbidsExtra):
 
 @dataclass(frozen=True)
 class LabelDraw(ForbidsExtra):
-    """A question that was drawn, so that people label the answers of two systems to it.
+    """An item that was drawn, so that people label it to compare two systems.
 
     Args:
-        pair: the digests of both systems' answers, with a space between them.
+        pair: what is compared: digests of both systems' results, and words.
         draw: its number, from 1.
         question_id: of the question.
-        weight, largest: see `bears.evaluation.anytime.Draw`.
-        labels: author to whether the first and whether the second system's answer is right.
+        weight, largest: see `bears.evaluation.labeling.Draw`.
+        labels: author to the labels: whether the first and whether the second system's answer is
+            right, or the grade of a document.
+        item: what of the question it is, such as a doc_id; empty: both answers to it.
     """
 
     pair: str
@@ -130,7 +132,13 @@ class LabelDraw(ForbidsExtra):
     question_id: str
     weight: float
     largest: float
-    labels: dict[str, tuple[bool, bool]] = field(default_factory=dict)
+    labels: dict[str, tuple[int, ...]] = field(default_factory=dict)
+    item: str = ""
+
+    @property
+    def name(self) -> tuple[str, str]:
+        """Return the question and the item."""
+        return self.question_id, self.item
 
 
 E = TypeVar("E", Edit, Review, PairDecision)
