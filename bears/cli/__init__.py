@@ -26,7 +26,6 @@ COMMANDS = {
     "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
     "source": "describe a dataset as a source, or pin a source",
     "replies": "plan, fill and publish kept replies",
-    "model": "serve a small model on this machine, without an account",
     "ragas": "compute the four RAGAS metrics with the ragas package",
     "replace": "replace a question",
     "export": "write the benchmark to a folder that can be shared",

@@ -68,8 +68,6 @@ class Unavailable(Again):
 class Unreachable(Unavailable):
     """No server listens at the address."""
 
-    remedy = f"{Unavailable.remedy} `bears model` starts a small one on this machine"
-
 
 MEANING: Mapping[int, type[Exception]] = {
     **dict.fromkeys((301, 302, 303, 307, 308, 401, 402, 403, 404, 405, 410), RunStopped),

@@ -26,7 +26,6 @@ ALLOWED = {
     "bears/files/journal.py": "ours, and a line is trusted for its checksum alone",
     "bears/files/records.py": "a temporary file of our own, to write",
     "bears/answers/ragas/program.py": "reads what ragas.run gives it, where nothing of ours is",
-    "bears/llm/small_model.py": "packages whose hashes are pinned",
     "bears/publishing/report/words.py": "files of the package itself",
     "bears/retrieval/combined/hybrid.py": "what the same process has just written",
     "bears/retrieval/combined/stored_texts.py": "an index of ours, held to its manifest",

@@ -19,13 +19,13 @@ from bears.language.gates import check
 from bears.language.text import Text
 from bears.llm.client import Connection
 from bears.llm.fill import FillReport
-from bears.llm.small_model import NAME, is_installed, served
 from bears.llm.workflow import Workflow
 from bears.sources.passage_rows import multi_hop
 from bears.translation.glossary import occurs
 from bears.translation.spans import read_back
 from bears.translation.task import TranslationTask, read_task
 from bears.types import Document
+from benchmarks.small_model import NAME, is_installed, served
 from tests.sampled import collected
 from tests.sources.files import parts_of
 

