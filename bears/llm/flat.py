@@ -42,6 +42,10 @@ class FlatUse(ABC, Generic[R]):
     def version(self, request: R) -> int:
         """Return the version of the prompt."""
 
+    def repeat(self, request: R) -> int:  # noqa: ARG002
+        """Return which time the same is asked, from 1."""
+        return 1
+
     @abstractmethod
     def messages(self, request: R, reasons: Sequence[str]) -> tuple[str, str]:
         """Return the system and the user message; ``reasons`` say why the last reply failed."""
@@ -76,7 +80,8 @@ class FlatUse(ABC, Generic[R]):
                 "prompt_version": self.version(request),
                 "system": system,
                 "user": user,
-            }
+            },
+            self.repeat(request),
         )
 
     def ask(self, request: R, reasons: list[str]) -> ChatRequest:

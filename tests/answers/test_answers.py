@@ -49,7 +49,7 @@ from tests.workspace import ROOT
 def read_predictions(
     path: Path, questions: Sequence[Question], documents: Collection[Document]
 ) -> Mapping[str, Trace]:
-    found = answers_of(read_answers(path), questions, documents)
+    (found,) = answers_of(read_answers(path), questions, documents)
     return {key: trace for key, trace in found.items() if trace.answer is not None}
 
 
@@ -726,10 +726,10 @@ def test_every_metric_is_defined_with_its_source() -> None:
 
 def test_a_known_question_without_an_answer_is_no_unknown_one() -> None:
     asked = [Question("q1", "Who?", "", (), "s", "ad-hoc")]
-    given = [Given("line 1", False, Trace(question_id="q1"))]
+    given = [Given("line 1", False, Trace(question_id="q1"), False)]
     for ignored in (False, True):
         found = answers_of(given, asked, [], ignored)
-        assert found == {"q1": Trace(question_id="q1")}
+        assert found == [{"q1": Trace(question_id="q1")}]
 
 
 TABLE = "question,answer\nWhat is  CAFE\u0301? ,Rome\nwhy?,because\n"
@@ -745,7 +745,7 @@ def test_answers_without_ids_are_matched_by_the_texts_of_the_questions(tmp_path:
     book = tmp_path / "a.xlsx"
     book.write_bytes(workbook("".join(row(*cells) for cells in rows)))
     for path in (table, book, written(tmp_path / "a.jsonl", *lined)):
-        found = answers_of(read_answers(path), asked, [])
+        (found,) = answers_of(read_answers(path), asked, [])
         assert {name: each.answer for name, each in found.items()} == {
             "q1": "Rome",
             "q2": "because",
@@ -758,4 +758,5 @@ def test_answers_without_ids_are_matched_by_the_texts_of_the_questions(tmp_path:
         table.write_text(TABLE + more, encoding="utf-8")
         with pytest.raises(FormatError, match=re.escape(problem)):
             answers_of(read_answers(table), asked, [])
-    assert len(answers_of(read_answers(table), asked, [], ignore_unknown=True)) == 3
+    (found,) = answers_of(read_answers(table), asked, [], ignore_unknown=True)
+    assert len(found) == 3

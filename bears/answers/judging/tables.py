@@ -1,5 +1,6 @@
 """Judged answers for people: a row for each question, and a table of the means."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,7 +10,9 @@ from tabulate import tabulate
 from typing_extensions import TypedDict
 
 from bears.answers.judging.causes import CAUSES
-from bears.answers.judging.judged import JudgedQuestion
+from bears.answers.judging.judged import JudgedQuestion, passes_of
+from bears.evaluation.clusters import described
+from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import write_scores
 from bears.evaluation.table import groups_in
 from bears.files.benchmark_state import heading
@@ -27,9 +30,14 @@ class AnswerResults(TypedDict):
 
 
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
-    """Write the table of the judged answers; a cell is empty if its value is undefined."""
+    """Write the table of the judged answers; a cell is empty if its value is undefined.
+
+    Each repeat of a question, and each judgement of a repeat, has a row.
+    """
     places = [row.places for row in rows]
+    numbers = {name: [getattr(row, name) for row in rows] for name in PLACES}
     columns: dict[str, Sequence[Any]] = {
+        **{name: own for name, own in numbers.items() if max(own, default=1) > 1},
         "question": [row.question.question for row in rows],
         "gold_answers": [" / ".join(row.case.golds) for row in rows],
         "answer": [row.case.answer for row in rows],
@@ -38,6 +46,10 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "answer_f1": [row.score.answer_f1 for row in rows],
         "exact_match": [row.score.exact_match for row in rows],
         "evidence_f1": [row.score.evidence_f1 for row in rows],
+        **{
+            name: [None if math.isnan(value) else value for value in values]
+            for name, values in passes_of(rows).items()
+        },
         "cause": [row.cause for row in rows],
         "gold_shown": [found.count("reader") + found.count("cut") for found in places],
         "gold_cut": [found.count("cut") for found in places],
@@ -45,7 +57,9 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "cited_not_given": [row.trace.cited_not_given for row in rows],
         "flags": [";".join(row.flags) for row in rows],
     }
-    clusters = np.array([row.cluster for row in rows])
+    known = {row.key: row.cluster for row in rows}
+    belong = described(np.array([*known.values()]))
+    clusters = np.array([row.cluster for row in rows]) if belong else None
     write_scores(path, [row.question for row in rows], clusters, columns)
 
 
