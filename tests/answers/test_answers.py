@@ -9,6 +9,7 @@ import shutil
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -663,6 +664,51 @@ def test_what_went_wrong_with_a_question_stands_beside_its_score(
     assert [row["best_reference"] for row in found] == ["Yes", "They use BERT.", "Unanswerable", ""]
     assert [row["answer_f1"] for row in found] == ["0.0", "0.5", "0.0", ""]
     assert "1 questions are not in this benchmark" in capsys.readouterr().err
+
+
+AGAIN = [
+    *({"question_id": "q1", "answer": "Yes"}, {"question_id": "q2", "answer": "BERT"}),
+    *({"question_id": "q1", "answer": "No"}, {"question_id": "q2", "answer": "They use BERT."}),
+]
+
+
+def test_several_answers_of_each_question_are_repeats_and_their_mean_is_its_score(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "p.jsonl", *AGAIN)
+    out, table = tmp_path / "s.json", tmp_path / "q.csv"
+    assert main([*scoring(tmp_path, path, "--out", str(out)), "--questions", str(table)]) == 0
+    scores = json.loads(out.read_bytes())
+    # Yes of two; 1/2 ("use BERT", without "they") and 1; the third question has no answer.
+    assert [scores["questions"][q]["answer_f1"] for q in ("q1", "q2", "q3")] == [0.5, 0.75, 0]
+    assert scores["answer_f1"] == pytest.approx(1.25 / 3)
+    assert (scores["n"], scores["answered"], scores["faults"]) == (3, 2, {"missing": 1})
+    rows = [cells for _, cells in read_cells(table)]
+    assert [(row[0], row[-1]) for row in rows[1:]] == [
+        (f"q{n}", r) for r in "12" for n in (1, 2, 3)
+    ]
+
+
+TRACED = {"searches": [{"query": "x", "passages": []}]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (AGAIN[:3], "line 3: 'q1' is answered twice, and others are not as often"),
+        (AGAIN[:2] * 2, "line 3: 'q1' is answered twice, and all are answered the same again"),
+        (AGAIN, ""),
+        ([{**row, **TRACED} for row in AGAIN[:3]], ""),
+        ([{**row, **TRACED} for row in AGAIN[:2] * 2], ""),
+    ],
+)
+def test_an_answer_that_is_there_twice_by_mistake_is_refused(
+    rows: list[dict[str, Any]], problem: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "p.jsonl", *rows)
+    with pytest.raises(FormatError, match=re.escape(problem)) if problem else nullcontext():
+        found = answers_of(read_answers(path, whole=True), QUESTIONS, DOCUMENTS)
+        assert len(found) == 2
 
 
 def test_a_file_that_holds_the_gold_is_suspected(

@@ -17,7 +17,7 @@ from bears.evaluation.results import write_scores
 from bears.evaluation.table import groups_in
 from bears.files.benchmark_state import heading
 
-Group = dict[str, float | list[float] | dict[str, int] | None]
+Group = dict[str, float | list[float] | dict[str, int | float] | None]
 
 
 class AnswerResults(TypedDict):
@@ -75,7 +75,7 @@ def table(results: Mapping[str, Any]) -> str:
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
     causes = [group.get("causes") or {} for group in groups.values()]
     rows += [
-        [f"cause: {cause}", *(str(counts.get(cause, 0)) for counts in causes)]
+        [f"cause: {cause}", *(_cell(counts.get(cause, 0)) for counts in causes)]
         for cause in CAUSES
         if cause in causes[0]
     ]
