@@ -78,9 +78,6 @@ class AnswerTask(FlatUse[AnswerRequest]):
     def version(self, request: AnswerRequest) -> int:
         return self.prompt_of(request).version
 
-    def repeat(self, request: AnswerRequest) -> int:
-        return request.repeat
-
     def messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
         prompt, language = self.prompt_of(request), self.language
         return messages(request.text, request.turns, request.texts, prompt, language, reasons)

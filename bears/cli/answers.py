@@ -1,6 +1,6 @@
 """``bears answers``: score or judge a system's answers."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict
 from pathlib import Path
@@ -23,7 +23,7 @@ from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import AnswerScore, mean_score, score_answers, summarize_answers
-from bears.evaluation.repeats import asked_in
+from bears.evaluation.repeats import asked_in, together
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
@@ -83,30 +83,28 @@ def score(
     documents = read_documents(paths["corpus"])
     doc_ids = {document.doc_id for document in documents}
     seen, table = set[tuple[str, str]](), list[Sequence[Any]]()
-    of: defaultdict[str, list[AnswerScore]] = defaultdict(list)
-    given: list[tuple[str, bool]] = []
+    scored, same = list[tuple[str, AnswerScore]](), list[tuple[str, bool]]()
     repeats = answers_of(read_answers(file), asked, documents, ignore_unknown)
     for number, (answers, own) in enumerate(asked_in(repeats, asked), start=1):
-        scored = score_answers(own, answers, language)
+        values = score_answers(own, answers, language)
         found = faults(own, answers, doc_ids)
         seen |= {(kind, key) for key, each in found.items() for kind, _ in each}
-        table += [(*row, number) for row in rows(own, answers, scored, found, language)]
-        for key, score in scored.items():
-            of[key].append(score)
-            answer = answers[key].answer if key in answers else None
-            given += [(key, score.reference == answer)] if answer is not None else []
-    scores = {key: mean_score(each) for key, each in of.items()}
+        table += [(*row, number) for row in rows(own, answers, values, found, language)]
+        scored += values.items()
+        said = ((key, each.answer) for key, each in answers.items() if key in values)
+        same += [(key, values[key].reference == text) for key, text in said if text is not None]
+    scores = {key: mean_score(each) for key, each in together(*zip(*scored, strict=True)).items()}
     counts = Counter(kind for kind, _ in seen)
-    if len(given) >= ENOUGH and all(same for _, same in given):
+    given = dict(same)
+    if len(given) >= ENOUGH and all(right for _, right in same):
         counts["gold"] = len(given)
     counted = {kind: counts[kind] for kind in FAULTS if counts[kind]}
-    answered = len({key for key, _ in given})
-    summary = {**summarize_answers(scores, answered), "faults": counted}
+    summary = {**summarize_answers(scores, len(given)), "faults": counted}
     state = records.state
     if out:
         about = {"benchmark": state.as_dict(), "language": language}
-        values = {key: asdict(score) for key, score in scores.items()}
-        write_json(out, {**about, **summary, "questions": values})
+        each = {key: asdict(score) for key, score in scores.items()}
+        write_json(out, {**about, **summary, "questions": each})
     if questions:
         header = [*HEADER, "repeat"]
         width = len(header) if len(repeats) > 1 else len(HEADER)

@@ -1,10 +1,9 @@
 """Several answers of a system to one question: how far a mean depends on which it gave."""
 
 import math
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from bears.evaluation.judged_rankings import Floats
 from bears.trace import Trace
@@ -13,6 +12,8 @@ from bears.types import Question
 if TYPE_CHECKING:
     import pandas as pd
 
+K = TypeVar("K")
+V = TypeVar("V")
 PLACES = ("repeat", "judgement")
 """Columns that number the repeats of a question, and the judgements of each."""
 NOTHING, HALF = 0.05, 0.55
@@ -23,13 +24,18 @@ Repeat = Mapping[str, Trace]
 
 def repeats_of(traces: Iterable[Trace]) -> list[dict[str, Trace]]:
     """Return the repeats of the questions: the n-th has the n-th trace of each."""
-    seen, repeats = Counter[str](), list[dict[str, Trace]]()
-    for trace in traces:
-        number = seen[trace.question_id]
-        repeats += [{}] if number == len(repeats) else []
-        repeats[number][trace.question_id] = trace
-        seen[trace.question_id] += 1
-    return repeats
+    given = list(traces)
+    of = together([trace.question_id for trace in given], given)
+    most = max(map(len, of.values()), default=0)
+    return [{key: own[at] for key, own in of.items() if at < len(own)} for at in range(most)]
+
+
+def together(keys: Iterable[K], values: Iterable[V]) -> dict[K, list[V]]:
+    """Return the values of each key, in their order."""
+    found: dict[K, list[V]] = {}
+    for key, value in zip(keys, values, strict=True):
+        found.setdefault(key, []).append(value)
+    return found
 
 
 def asked_in(
@@ -109,15 +115,11 @@ def note(rows: "pd.DataFrame", main: str) -> str:
     if rows.columns.empty:
         return ""
     measure = next(name for name in (main, "pass_rate", rows.columns[0]) if name in rows)
-    levels = [sorted(set(rows.index.get_level_values(place))) for place in PLACES]
-    _, runs, judgements = shape = -1, *map(len, levels)
-    if runs * judgements < 2:
+    table = rows[measure].unstack([*PLACES]).sort_index(axis="columns").dropna()
+    runs, judgements = (len(set(table.columns.get_level_values(place))) for place in PLACES)
+    if len(table) < 2 or table.shape[1] == 1 or table.shape[1] < runs * judgements:
         return ""
-    columns = [(repeat, judgement) for repeat in levels[0] for judgement in levels[1]]
-    table = rows[measure].unstack([*PLACES]).reindex(columns=columns).dropna()
-    if len(table) < 2:
-        return ""
-    return said(table.to_numpy().reshape(shape), measure)
+    return said(table.to_numpy().reshape(-1, runs, judgements), measure)
 
 
 def said(values: Floats, measure: str) -> str:
@@ -130,16 +132,9 @@ def said(values: Floats, measure: str) -> str:
     parts = variance_parts(values)
     if parts.total == 0:
         return ""
-    share = {
-        "questions": parts.questions / parts.total,
-        "runs": parts.runs / parts.total,
-        "judge": parts.judge / parts.total,
-    }
+    run, judge = parts.runs / parts.total, parts.judge / parts.total
     # A further repeat is judged too.
-    levers = {
-        "repeats": (runs, share["runs"] + share["judge"]),
-        "judgements": (judgements, share["judge"]),
-    }
+    levers = {"repeats": (runs, run + judge), "judgements": (judgements, judge)}
     advice = [f"{n} more questions halve the variance"]
     for more, (times, gain) in levers.items():
         if times > 1 and gain > HALF:
@@ -149,7 +144,9 @@ def said(values: Floats, measure: str) -> str:
         elif times > 1:
             most = f"lower it by at most {gain:.0%}" if gain >= NOTHING else "buy nothing"
             advice.append(f"more {more} {most}")
-    others = [f"{share['runs']:.0%} in the runs"] if runs > 1 else []
-    others += [f"{share['judge']:.0%} in the judge"] if judgements > 1 else []
-    where = f"{share['questions']:.0%} of the uncertainty of {measure} is in the questions"
-    return f"{', '.join([where, *others])}: {', '.join(advice)}"
+    where = f"{1 - run - judge:.0%} of the uncertainty of {measure} is in the questions"
+    if runs > 1:
+        where += f", {run:.0%} in the runs"
+    if judgements > 1:
+        where += f", {judge:.0%} in the judge"
+    return f"{where}: {', '.join(advice)}"

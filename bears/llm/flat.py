@@ -42,10 +42,6 @@ class FlatUse(ABC, Generic[R]):
     def version(self, request: R) -> int:
         """Return the version of the prompt."""
 
-    def repeat(self, request: R) -> int:  # noqa: ARG002
-        """Return which time the same is asked, from 1."""
-        return 1
-
     @abstractmethod
     def messages(self, request: R, reasons: Sequence[str]) -> tuple[str, str]:
         """Return the system and the user message; ``reasons`` say why the last reply failed."""
@@ -81,7 +77,8 @@ class FlatUse(ABC, Generic[R]):
                 "system": system,
                 "user": user,
             },
-            self.repeat(request),
+            # Few uses ask the same again.
+            getattr(request, "repeat", 1),
         )
 
     def ask(self, request: R, reasons: list[str]) -> ChatRequest:

@@ -21,20 +21,10 @@ from bears.results.records import Records
 from bears.results.system import System, frames_of
 from bears.results.values import QUESTION, averaged
 from bears.retrieval.levels import documents_of
-from bears.trace import Trace
 from bears.types import Document
 
 ENDING = ".traces.jsonl"
 """Of the name of a file of traces."""
-
-
-def repeats_in(path: Path) -> list[dict[str, Trace]]:
-    """Return the repeats of the questions in a file of traces.
-
-    Raises:
-        FormatError: the file is not one of traces.
-    """
-    return repeats_of(read_traces(path))
 
 
 def evaluation_of(
@@ -82,7 +72,7 @@ def system_of_traces(path: Path, records: Records) -> System:
     Raises:
         FormatError: the file is malformed.
     """
-    repeats = repeats_in(path)
+    repeats = repeats_of(read_traces(path))
     tables = {
         (str(number), "1"): values_of(repeat, records).loc[[q.question_id for q in own]]
         for number, (repeat, own) in enumerate(asked_in(repeats, records.source), start=1)

@@ -84,7 +84,8 @@ def read_repeats(
         measure: numbers
         for name in header
         if name not in {QUESTION, TYPE, SOURCE, CLUSTER, *PLACES} | NOT_MEASURED
-        and re.fullmatch(chosen or ".*", measure := PASS_RATE if name == VERDICT else name, re.S)
+        and (measure := PASS_RATE if name == VERDICT else name)
+        and (not chosen or re.fullmatch(chosen, measure))
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
     if not len(cells) or not (columns or unjudged):

@@ -695,8 +695,8 @@ TRACED = {"searches": [{"query": "x", "passages": []}]}
 @pytest.mark.parametrize(
     ("rows", "problem"),
     [
-        (AGAIN[:3], "line 3: 'q1' is answered twice, and others are not as often"),
-        (AGAIN[:2] * 2, "line 3: 'q1' is answered twice, and all are answered the same again"),
+        (AGAIN[:3], "line 3: 'q1' is answered twice; remove one"),
+        (AGAIN[:2] * 2, "line 3: 'q1' is answered twice; remove one"),
         (AGAIN, ""),
         ([{**row, **TRACED} for row in AGAIN[:3]], ""),
         ([{**row, **TRACED} for row in AGAIN[:2] * 2], ""),

@@ -18,12 +18,12 @@ from bears.errors import BearsError
 from bears.evaluation.comparison.gate import judged
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import Measured
-from bears.evaluation.repeats import note
+from bears.evaluation.repeats import note, repeats_of
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import write_json, write_records
 from bears.files.traces import read_traces, write_traces
 from bears.results.recorded_files import read_recorded
-from bears.results.traced import repeats_in, system_of_traces
+from bears.results.traced import system_of_traces
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question
@@ -243,7 +243,7 @@ def test_a_trace_names_its_question_by_an_attribute_and_repeats_are_kept(
     found = imported(atlas, file, "--id", "my.id")
     assert [names(trace) for trace in found["q1"]] == [[["d1"]], [["d2"]]]
     assert "1 traces of no question, such as 'q9'" in capsys.readouterr().err
-    first, second = repeats_in(atlas.parent / "agent.traces.jsonl")
+    first, second = repeats_of(read_traces(atlas.parent / "agent.traces.jsonl"))
     assert (names(first["q1"]), names(second["q1"])) == ([["d1"]], [["d2"]])
 
 

@@ -1,7 +1,7 @@
 """Answers with their scores, verdicts and causes, and their means."""
 
 import math
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -19,7 +19,7 @@ from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
 from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.means import mean_interval
-from bears.evaluation.repeats import passes
+from bears.evaluation.repeats import passes, together
 from bears.trace import Trace
 from bears.types import Question
 
@@ -153,22 +153,18 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
 
 def by_question(rows: Sequence[JudgedQuestion], values: Sequence[float]) -> dict[str, float]:
     """Return question_id to the mean of its defined values, if it has one."""
-    known = defaultdict[str, list[float]](list)
-    for row, value in zip(rows, values, strict=True):
-        if not math.isnan(value):
-            known[row.key].append(value)
-    return {key: fmean(own) for key, own in known.items()}
+    of = together([row.key for row in rows], values)
+    known = {key: [x for x in own if not math.isnan(x)] for key, own in of.items()}
+    return {key: fmean(own) for key, own in known.items() if own}
 
 
 def passes_of(rows: Sequence[JudgedQuestion]) -> dict[str, list[float]]:
     """Return ``pass@k`` and ``pass^k`` of each row: those of the question's repeats together."""
-    right = defaultdict[tuple[str, int], list[float]](list)
-    for row in rows:
-        right[row.key, row.judgement].append(row.value)
     most = max((row.repeat for row in rows if row.ruling), default=1)
+    places = [(row.key, row.judgement) for row in rows]
+    right = together(places, [row.value for row in rows])
     found = {place: passes(own, most) for place, own in right.items()}
-    names = next(iter(found.values()), {})
-    return {name: [found[row.key, row.judgement][name] for row in rows] for name in names}
+    return {name: [found[place][name] for place in places] for name in passes([], most)}
 
 
 def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float | None]]:
@@ -182,9 +178,7 @@ def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float 
 
 
 def _scores(rows: Sequence[JudgedQuestion]) -> dict[str, AnswerScore]:
-    found = defaultdict[str, list[AnswerScore]](list)
-    for row in rows:
-        found[row.key].append(row.score)
+    found = together([row.key for row in rows], [row.score for row in rows])
     return {key: mean_score(own) for key, own in found.items()}
 
 

@@ -11,7 +11,6 @@ from typing_extensions import TypedDict
 
 from bears.answers.judging.causes import CAUSES
 from bears.answers.judging.judged import JudgedQuestion, passes_of
-from bears.evaluation.clusters import described
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import write_scores
 from bears.evaluation.table import groups_in
@@ -57,9 +56,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "cited_not_given": [row.trace.cited_not_given for row in rows],
         "flags": [";".join(row.flags) for row in rows],
     }
-    known = {row.key: row.cluster for row in rows}
-    belong = described(np.array([*known.values()]))
-    clusters = np.array([row.cluster for row in rows]) if belong else None
+    clusters = np.array([row.cluster for row in rows])
     write_scores(path, [row.question for row in rows], clusters, columns)
 
 

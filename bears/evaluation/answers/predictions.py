@@ -47,7 +47,7 @@ def answers_of(
         name = trace.question_id
         key = find_question(name, f"{where}: ") if by_text else name
         if key in taken and not twice:
-            twice = f"{where}: {name!r:.80} is answered twice"
+            twice = f"{where}: {name!r:.80}"
         any_traced = any_traced or traced
         question = known.get(key)
         if question is None and not ignore_unknown:
@@ -56,19 +56,14 @@ def answers_of(
             )
         evidence = _matched(trace.evidence, question.group if question else "", find)
         taken[key].append(replace(trace, question_id=key, evidence=evidence))
-    if twice and not any_traced:
-        _check_repeats([*taken.values()], twice)
-    return repeats_of(chain.from_iterable(taken.values()))
-
-
-def _check_repeats(answers: Sequence[Sequence[Trace]], twice: str) -> None:
-    """Raise FormatError if second answers are there by mistake."""
-    if len({len(own) for own in answers}) > 1:
+    even = len(set(map(len, taken.values()))) == 1
+    differ = any(each != own[0] for own in taken.values() for each in own)
+    if twice and not any_traced and not (even and differ):
         raise FormatError(
-            f"{twice}, and others are not as often; remove one answer, or give all as many"
+            f"{twice} is answered twice; remove one answer, or give all questions as many, which "
+            "differ somewhere"
         )
-    if all(each == own[0] for own in answers for each in own):
-        raise FormatError(f"{twice}, and all are answered the same again; remove the second ones")
+    return repeats_of(chain.from_iterable(taken.values()))
 
 
 def _matched(

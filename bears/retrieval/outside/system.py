@@ -189,10 +189,8 @@ class OutsideSystem:
             )
         self._append({"served": self._settings.part})
         times = sorted(self._known[each].asked for each in self._asked - self.failed.keys())
-        return {
-            "asked": [times[0], times[-1]] if times else [],
-            "failed": [q for q, _ in self.failed],
-        }
+        failed = [question for question, _ in self.failed]
+        return {"asked": [times[0], times[-1]] if times else [], "failed": failed}
 
     def _cut(self, step: Step) -> dict[str, Any]:
         passages = (step.passages or ())[: self._settings.k]
