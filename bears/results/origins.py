@@ -36,7 +36,7 @@ from bears.results.revision import (
     named,
     revisions,
 )
-from bears.results.row import decided, row_of
+from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
 from bears.results.system import Doubts, System, UnreadTexts, frames_of
 from bears.results.traced import ENDING, system_of_traces
@@ -289,7 +289,8 @@ def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
 def _result_of(revision: Revision) -> str:
     """Return what makes a result: the settings that it depends on, and the values by question."""
     config = revision.config
-    settings = [decided(config), config.get("generator"), config.get("judge")]
+    answers = (deciding(config.get(group)) for group in ("generator", "judge"))
+    settings = [decided(config), *answers]
     values = [each for each in revision.outputs.items() if each[0].endswith(".questions.csv")]
     return repr((settings, sorted(values)))
 

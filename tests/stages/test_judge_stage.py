@@ -233,6 +233,7 @@ def test_a_question_counts_once_with_the_mean_of_its_repeats(stage: Judged, tmp_
     metrics, rows = stage(REPEATED, "judge=contains")
     every = metrics["all"]
     assert (every["n"], every["answered"], metrics["repeats"]) == (3, 2.66667, 3)
+    assert metrics["benchmark"]["questions"] == 3
     # By question: F1 of 1/2, 1 and 0; of 0, 1 and 0; and of 1, 1 and 1. Passes: 2, 1 and 3 of 3.
     assert every["answer_f1"] == round((1.5 / 3 + 1 / 3 + 1) / 3, 5)
     assert every["pass_rate"] == round((2 / 3 + 1 / 3 + 1) / 3, 5)
