@@ -58,6 +58,35 @@ def test_intervals_from_the_parts_hold_the_true_mean() -> None:
     assert 0.93 < held / 2000 < 0.97
 
 
+@pytest.mark.parametrize(("a", "b", "wrong"), [(1, 1, 0.1), (0.4, 0.3, 0.2), (2, 1, 0.05)])
+def test_verdicts_of_a_judge_that_errs_have_the_parts_of_their_probabilities(
+    a: float, b: float, wrong: float
+) -> None:
+    """A question has its own chance of a right answer, and the judge errs with a fixed one."""
+    rng, draws = np.random.default_rng(5), 1000
+    mean = a / (a + b)
+    spread = mean * (1 - mean) / (a + b + 1)
+    kept = (1 - 2 * wrong) ** 2
+    truth = {
+        "questions": kept * spread / 60,
+        "runs": kept * (mean * (1 - mean) - spread) / 180,
+        "judge": wrong * (1 - wrong) / 360,
+    }
+    true_mean = mean * (1 - 2 * wrong) + wrong
+    found, held = [], 0
+    for _ in range(draws):
+        right = rng.random((60, 3, 1)) < rng.beta(a, b, (60, 1, 1))
+        values = (right != (rng.random((60, 3, 2)) < wrong)).astype(float)
+        parts = variance_parts(values)
+        found.append(parts)
+        held += abs(values.mean() - true_mean) < 2.0 * parts.total**0.5
+    for name, true in truth.items():
+        assert np.mean([getattr(each, name) for each in found]) == pytest.approx(true, rel=0.2), (
+            name
+        )
+    assert 0.93 < held / draws < 0.97
+
+
 def test_the_parts_of_a_small_table_are_those_computed_by_hand() -> None:
     # Means by question 0, 1; mean squares 2 * 0.5 = 1 of questions and (0 + 0.02) / 2 of runs.
     values = np.array([[0.0, 0.0], [0.9, 1.1]])[:, :, None]
