@@ -54,7 +54,7 @@ def main(
     replies = replies_below(paths["replies"], benchmark.name, "verdicts")
     rulings = _rulings(judge, language, replies, [row.case for row in rows])
     rows = with_rulings(rows, rulings)
-    sizes, files = (source_of(sources), len(rows)), (paths["queries"], paths["corpus"])
+    sizes, files = (source_of(sources), len(questions)), (paths["queries"], paths["corpus"])
     state = benchmark_state(benchmark.name, *sizes, *files, decided.facts)
     measured = {
         "benchmark": state.as_dict(),

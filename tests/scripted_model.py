@@ -245,6 +245,15 @@ def grumpy(request: Request) -> str | dict[str, Any]:
     return verdict(request)
 
 
+def unsure(request: Request) -> str:
+    """Pass an answer when it is first judged, then fail it, and so on."""
+    JUDGED[_user(request)] += 1
+    return ruling("pass" if JUDGED[_user(request)] % 2 else "fail", "who knows")
+
+
+JUDGED = Counter[str]()
+
+
 def ruling(verdict: str, reason: str) -> str:
     return json.dumps({"reason": reason, "verdict": verdict})
 

@@ -1,6 +1,7 @@
 """Turn replies into traces."""
 
 from collections.abc import Iterator
+from itertools import chain, repeat
 
 from bears.answers.citations import Cited, cited
 from bears.answers.sentence import best_sentence
@@ -13,7 +14,7 @@ from bears.trace import Trace
 
 
 def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:
-    """Yield the trace of each question, in the benchmark's order.
+    """Yield the trace of each question, in the benchmark's order, once for each repeat.
 
     Its searches are in the run. A question that the model refuses has an empty answer.
 
@@ -23,8 +24,9 @@ def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:
     answers = (
         _sentences(task) if isinstance(task.settings, SentenceGenerator) else _replayed(task, known)
     )
-    for question in task.questions:
-        shown, answer = task.shown[question.question_id], answers[question.question_id]
+    asked = chain.from_iterable(repeat(task.questions, task.settings.repeats))
+    for question, answer in zip(asked, answers, strict=True):
+        shown = task.shown[question.question_id]
         silent = says_unanswerable(answer.text, task.language.unanswerable)
         yield Trace(
             question_id=question.question_id,
@@ -38,21 +40,16 @@ def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:
         )
 
 
-def _replayed(task: AnswerTask, known: KeptReplies) -> dict[str, Cited]:
-    return {
-        request.record_id: Cited("", (), 0, why)
-        if (why := why_given_up(reply))
-        else cited(reply, len(request.texts))
-        for request, reply in task.replies(known)
-    }
+def _replayed(task: AnswerTask, known: KeptReplies) -> Iterator[Cited]:
+    for request, reply in task.replies(known):
+        why = why_given_up(reply)
+        yield Cited("", (), 0, why) if why else cited(reply, len(request.texts))
 
 
-def _sentences(task: AnswerTask) -> dict[str, Cited]:
+def _sentences(task: AnswerTask) -> Iterator[Cited]:
     rules = normalization_of(task.language.name)
-    answers = {}
     for question in task.questions:
         texts = task.shown[question.question_id].texts
         sentence, *positions = best_sentence(question.question, texts, rules) or (LITERAL,)
         # A document may contain markers that are not citations of ours.
-        answers[question.question_id] = Cited(cited(sentence, 0).text, tuple(positions), 0)
-    return answers
+        yield Cited(cited(sentence, 0).text, tuple(positions), 0)

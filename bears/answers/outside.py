@@ -12,7 +12,7 @@ from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
 from bears.trace import Trace
-from bears.types import Question
+from bears.types import Positive, Question
 
 NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 """The citations of most systems: ``[1]``, ``[2, 3]``."""
@@ -20,14 +20,19 @@ NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
 
 @dataclass(frozen=True)
 class OutsideGenerator(OutsideSettings):
-    """A system that answers questions from passages that it finds itself."""
+    """A system that answers questions from passages that it finds itself.
+
+    Args:
+        repeats: how often each question is asked.
+    """
 
     part = "generator"
+    repeats: Positive = 1
 
     def answered(
         self, questions: Sequence[Question], documents: Mapping[str, str], unanswerable: str
     ) -> Iterator[Trace]:
-        """Yield the trace of each question.
+        """Yield the trace of each question, once for each repeat.
 
         ``shown`` has the passages that match a document. Any other one that is cited counts in
         ``cited_not_given``.
@@ -41,12 +46,13 @@ class OutsideGenerator(OutsideSettings):
             StoreError: the system fails on more questions than it may.
         """
         system, matcher, unmatched = OutsideSystem(self), PassageMatcher(documents), 0
-        for question in Progress(questions, unit=" questions"):
+        rounds = [(at, each) for at in range(1, self.repeats + 1) for each in questions]
+        for repeat, question in Progress(rounds, unit=" questions"):
             turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
             asked = "\n".join([*turns, question.question])
-            reply = system.reply(asked)
+            reply = system.reply(asked, repeat)
             if reply is None:
-                error = system.failed[asked]
+                error = system.failed[asked, repeat]
                 yield Trace(question_id=question.question_id, answer="", error=error)
                 continue
             if reply.answer is None:

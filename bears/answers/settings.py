@@ -4,6 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
+from pydantic import PositiveInt
+
 from bears.answers.prompts import AnswerPrompt
 from bears.config.typed import build, require_target
 from bears.errors import ConfigurationError
@@ -35,6 +37,7 @@ class GeneratorSettings(AskingSettings):
         tokens: how many these may have together; see `bears.answers.shown.show`.
         answer_tokens: how many an answer may have, including hidden reasoning.
         prompt: of the model.
+        repeats: how often each question is answered.
     """
 
     where: ClassVar[str] = "generator"
@@ -45,6 +48,7 @@ class GeneratorSettings(AskingSettings):
     tokens: int = 6000
     answer_tokens: int = 1024
     prompt: AnswerPrompt | None = None
+    repeats: PositiveInt = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -77,6 +81,11 @@ class SentenceGenerator(GeneratorSettings):
             raise ConfigurationError(
                 f"generator {self.name} answers with a sentence, and needs no model, but has "
                 f"{self.model!r:.80}; remove the model"
+            )
+        if self.repeats > 1:
+            raise ConfigurationError(
+                f"generator {self.name} always gives the same answer, but generator.repeats is "
+                f"{self.repeats}; remove repeats, or choose a generator with a model"
             )
 
 

@@ -31,6 +31,7 @@ class AnswerRequest:
     turns: tuple[Turn, ...]
     texts: tuple[str, ...]
     field: str = "answer"
+    repeat: int = 1
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,11 @@ class AnswerTask(FlatUse[AnswerRequest]):
         return self.settings.answer_tokens
 
     def requests(self) -> Iterator[AnswerRequest]:
-        for question in self.questions:
-            texts = self.shown[question.question_id].texts
-            yield AnswerRequest(question.question_id, question.question, question.turns, texts)
+        for repeat in range(1, self.settings.repeats + 1):
+            for question in self.questions:
+                texts = self.shown[question.question_id].texts
+                asked = question.question_id, question.question, question.turns, texts
+                yield AnswerRequest(*asked, repeat=repeat)
 
     def prompt_of(self, request: AnswerRequest) -> AnswerPrompt:  # noqa: ARG002
         """Return the prompt for this request."""

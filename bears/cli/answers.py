@@ -22,7 +22,8 @@ from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import referenced
-from bears.evaluation.answers.score import score_answers, summarize_answers
+from bears.evaluation.answers.score import AnswerScore, mean_score, score_answers, summarize_answers
+from bears.evaluation.repeats import asked_in, together
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
@@ -80,23 +81,34 @@ def score(
     paths = records_in(records.folder, file)
     asked = referenced(records.questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    answers = answers_of(read_answers(file), asked, documents, ignore_unknown)
-    scores = score_answers(asked, answers, language)
-    said = ((key, answers[key].answer) for key in scores if key in answers)
-    given = {key: answer for key, answer in said if answer is not None}
-    found = faults(asked, answers, {document.doc_id for document in documents})
-    counts = Counter(kind for each in found.values() for kind, _ in each)
-    if len(given) >= ENOUGH and all(scores[q].reference == given[q] for q in given):
+    doc_ids = {document.doc_id for document in documents}
+    seen, table = set[tuple[str, str]](), list[Sequence[Any]]()
+    scored, same = list[tuple[str, AnswerScore]](), list[tuple[str, bool]]()
+    repeats = answers_of(read_answers(file), asked, documents, ignore_unknown)
+    for number, (answers, own) in enumerate(asked_in(repeats, asked), start=1):
+        values = score_answers(own, answers, language)
+        found = faults(own, answers, doc_ids)
+        seen |= {(kind, key) for key, each in found.items() for kind, _ in each}
+        table += [(*row, number) for row in rows(own, answers, values, found, language)]
+        scored += values.items()
+        said = ((key, each.answer) for key, each in answers.items() if key in values)
+        same += [(key, values[key].reference == text) for key, text in said if text is not None]
+    scores = {key: mean_score(each) for key, each in together(*zip(*scored, strict=True)).items()}
+    counts = Counter(kind for kind, _ in seen)
+    given = dict(same)
+    if len(given) >= ENOUGH and all(right for _, right in same):
         counts["gold"] = len(given)
     counted = {kind: counts[kind] for kind in FAULTS if counts[kind]}
     summary = {**summarize_answers(scores, len(given)), "faults": counted}
     state = records.state
     if out:
         about = {"benchmark": state.as_dict(), "language": language}
-        values = {key: asdict(score) for key, score in scores.items()}
-        write_json(out, {**about, **summary, "questions": values})
+        each = {key: asdict(score) for key, score in scores.items()}
+        write_json(out, {**about, **summary, "questions": each})
     if questions:
-        write_csv(questions, HEADER, rows(asked, answers, scores, found, language))
+        header = [*HEADER, "repeat"]
+        width = len(header) if len(repeats) > 1 else len(HEADER)
+        write_csv(questions, header[:width], (row[:width] for row in table))
     if system:
         add_row(state, system, sha256_of(file), summary, counted)
     print(f"{one_line(file.name)} on {state}\n{_table(summary)}")

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from bears.errors import FormatError
 from bears.evaluation.comparison import result
 from bears.evaluation.comparison.table import shown
+from bears.evaluation.repeats import note
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain
 from bears.layout import COMPARISON
@@ -65,6 +66,8 @@ def compare(
     for group, each in zip(groups, results, strict=True):
         each["warnings"] += _other_code(group)
         each["advice"] = advise(each, group, each["main"], prefer)
+        notes = {system.name: note(system.repeated, each["main"]) for system in group}
+        each["repeats"] = {name: text for name, text in notes.items() if text}
         advices.append(_advice(each, group, prefer))
     write_text(COMPARISON, _json(results))
     for kind in by:
@@ -98,7 +101,8 @@ def _advice(
     notes = [*doubts(systems, main), *label_notes(systems)]
     said = [sentence(key, **values) for key, values in notes]
     shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
-    return [first, *shown, *said]
+    repeats = [f"{name}: {text}" for name, text in result["repeats"].items()]
+    return [first, *shown, *said, *repeats]
 
 
 def _put(text: str, out: Path | None) -> None:

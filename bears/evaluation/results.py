@@ -78,18 +78,20 @@ def write_scores(
 
     Args:
         path: a CSV file.
-        questions: in the order of the scores.
+        questions: in the order of the scores; one that has repeats is there for each.
         clusters: of the questions; a column if any two belong together.
         scores: the name of each further column to its cells; None is an empty cell.
     """
+    ids = [question.question_id for question in questions]
     columns: dict[str, Iterable[Any]] = {
-        "question_id": [question.question_id for question in questions],
+        "question_id": ids,
         "source_dataset": [question.source_dataset for question in questions],
         "question_type": [question.question_type for question in questions],
         "n_gold": [len(question.gold_doc_ids) for question in questions],
     }
-    if clusters is not None and described(clusters):
-        columns["cluster"] = clusters.tolist()
+    of = {} if clusters is None else dict(zip(ids, clusters.tolist(), strict=True))
+    if described(np.array([*of.values()], np.int64)):
+        columns["cluster"] = [of[question_id] for question_id in ids]
     columns |= scores
     write_csv(path, list(columns), zip(*columns.values(), strict=True))
 

@@ -76,7 +76,9 @@ class FlatUse(ABC, Generic[R]):
                 "prompt_version": self.version(request),
                 "system": system,
                 "user": user,
-            }
+            },
+            # Few uses ask the same again.
+            getattr(request, "repeat", 1),
         )
 
     def ask(self, request: R, reasons: list[str]) -> ChatRequest:

@@ -18,8 +18,13 @@ HALF = re.compile("[\ud800-\udfff]")
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
 
 
-def key_of(content: Mapping[str, Any]) -> str:
-    """Return the sha256 of the JSON of ``content``, with sorted names and without white space."""
+def key_of(content: Mapping[str, Any], repeat: int = 1) -> str:
+    """Return the sha256 of the JSON of ``content``, with sorted names and without white space.
+
+    Args:
+        repeat: which time the same is asked. The first time has the key of what is asked once.
+    """
+    content = content if repeat == 1 else {**content, "repeat": repeat}
     return hashlib.sha256(_canonical(content).encode("utf-8")).hexdigest()
 
 

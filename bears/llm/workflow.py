@@ -91,7 +91,9 @@ class Workflow(Generic[U]):
     def plan(self) -> FillPlan:
         """Estimate the cost of a fill."""
         needs, price = self.resolve(), self.price
-        wanted = [*needs.missing, *needs.waiting]
+        # Requests with the same key are sent once.
+        missing = {self.use.key(each): each for each in needs.missing}
+        wanted = [*missing.values(), *needs.waiting]
         asked = [self.use.ask(request, []) for request in wanted]
         inputs = [estimate(chat.system + chat.user) for chat in asked]
         outputs = [self.use.output_tokens(request) for request in wanted]

@@ -96,7 +96,9 @@ def dollars(
             from bears.answers.task import read_task as read_answering
 
             records = queries, translated / "corpus.json", chunks, within
-            uses.append(configured(read_answering, config)(*records))
+            # A system that is in use answers once.
+            once = {name: word for name, word in config["generator"].items() if name != "repeats"}
+            uses.append(configured(read_answering, {**config, "generator": once})(*records))
         questions = [question.question for question in read_questions(queries)]
         costs = [(0.0, 0.0), *_of_vectors(retriever, questions, models)]
         for use in uses:

@@ -1,5 +1,6 @@
 """Reading what a system scored from wherever results come from."""
 
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
@@ -14,6 +15,7 @@ from bears.config import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import tie_range
 from bears.evaluation.measure import parse_measure
+from bears.evaluation.repeats import PLACES
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
@@ -34,15 +36,16 @@ from bears.results.revision import (
     named,
     revisions,
 )
-from bears.results.row import decided, row_of
+from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
 from bears.results.system import Doubts, System, UnreadTexts, frames_of
 from bears.results.traced import ENDING, system_of_traces
-from bears.results.values import read_values
+from bears.results.values import averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
 
-ANSWERS = ("pass_rate", "answer_f1", "exact_match")
+ANSWERS = r"pass_rate|answer_f1|exact_match|pass[@^]\d+"
+"""Matches the measures of answers."""
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
 """The keys of params.yaml that distinguish systems of one benchmark."""
 
@@ -91,17 +94,18 @@ def system_of(word: str, records: Callable[[], Records]) -> System:
 def system_in_csv(path: Path) -> System:
     """Return the system of a CSV file of values by question. Raises FormatError."""
     check(path)
-    values, kinds = read_values(path)
-    for name in values:
-        _check_range(values[name], path)
-    return System(path.stem, "", values, kinds)
+    rows, kinds = read_repeats(path)
+    for name in rows:
+        _check_range(rows[name].droplevel([*PLACES]), path)
+    return System(path.stem, "", averaged(rows), kinds, repeated=rows)
 
 
 def _check_range(values: pd.Series, path: Path) -> None:
     """Raise FormatError if a value is outside the range of a known measure."""
     name = str(values.name)
     try:
-        best = 1.0 if name in ANSWERS else parse_measure(name.removeprefix("source ")).metric.best
+        measured = name.removeprefix("source ")
+        best = 1.0 if re.fullmatch(ANSWERS, name) else parse_measure(measured).metric.best
     except ConfigurationError:
         return
     outside = values[(values < -1e-9) | (values > best + 1e-9)]
@@ -165,9 +169,10 @@ def system_at(revision: Revision) -> System:
     # Without a generator there is only the header.
     if answered and len(read_whole(answered).splitlines()) < 2:
         answered = None
+    repeated = pd.DataFrame()
     if answered:
-        answers, _ = read_values(answered, f"{revision.name}: answers by question", ANSWERS)
-        values = values.join(answers[[name for name in ANSWERS if name in answers]])
+        repeated, _ = read_repeats(answered, f"{revision.name}: answers by question", ANSWERS)
+        values = values.join(averaged(repeated))
     translated = BenchmarkFiles(benchmark["name"]).translated
     return System(
         revision.name,
@@ -182,6 +187,7 @@ def system_at(revision: Revision) -> System:
         decisions=revision.decisions if benchmark.get("decisions") else (),
         chunks=chunks,
         files=(written, answered) if written and answered else None,
+        repeated=repeated,
         costing=partial(costs_of, revision, run, chunks, translated) if run else Costs,
         doubts=Doubts(
             undefined=metrics.get("undefined", {}),
@@ -283,7 +289,8 @@ def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
 def _result_of(revision: Revision) -> str:
     """Return what makes a result: the settings that it depends on, and the values by question."""
     config = revision.config
-    settings = [decided(config), config.get("generator"), config.get("judge")]
+    answers = (deciding(config.get(group)) for group in ("generator", "judge"))
+    settings = [decided(config), *answers]
     values = [each for each in revision.outputs.items() if each[0].endswith(".questions.csv")]
     return repr((settings, sorted(values)))
 

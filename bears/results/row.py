@@ -186,7 +186,7 @@ def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, A
     """Return the fields of a row about answers; empty without answers."""
     if not means:
         return {}
-    decided = {key: config.get(key) for key in ("generator", "judge")}
+    decided = {key: deciding(config.get(key)) for key in ("generator", "judge")}
     judge = str(_part(config, "judge").get("name", "none"))
     return {
         "generator": str(_part(config, "generator").get("name", "")),
@@ -216,7 +216,7 @@ def decided(config: Mapping[str, Any]) -> dict[str, Any]:
 
     The engine does not count: it decides where vectors are made, not which.
     """
-    settings = {key: _without_engine(config.get(key)) for key in DECIDING}
+    settings = {key: deciding(config.get(key)) for key in DECIDING}
     if _part(config, "rewriter").get("name", "none") != "none":
         settings["rewriter"] = config.get("rewriter")
     if isinstance(sample := config.get("sample"), dict):
@@ -226,10 +226,13 @@ def decided(config: Mapping[str, Any]) -> dict[str, Any]:
     return {**settings, "ledger": ledger or None, "digest": {"language": None}}
 
 
-def _without_engine(value: Any) -> Any:
+def deciding(value: Any) -> Any:
+    """Return a setting without what changes no result."""
     if not isinstance(value, dict):
         return value
-    return {key: _without_engine(part) for key, part in value.items() if key != "engine"}
+    # Earlier versions asked once, and had no word for it.
+    left_out = {"engine"} | ({"repeats"} if value.get("repeats") == 1 else set())
+    return {key: deciding(part) for key, part in value.items() if key not in left_out}
 
 
 def _part(value: Mapping[str, Any], key: str) -> Mapping[str, Any]:

@@ -70,7 +70,8 @@ class System(Measured):
         chunks: the run of the chunks from which ``run`` ranks documents.
         ranked: the rankings of a submission that is not a run file.
         files: a generator's answers, and the judgements of them by question.
-        traced: a file of traces; of a question's repeats, `traces` has the first.
+        traced: a file of traces; of a question's repeats, `traces` and `judged` have the first.
+        repeated: the values that have repeats, by question, repeat and judgement.
         costing: finds the costs, which not every command needs.
     """
 
@@ -80,6 +81,7 @@ class System(Measured):
     ranked: Run = field(default_factory=dict)
     files: tuple[Path, Path] | None = None
     traced: Path | None = None
+    repeated: pd.DataFrame = field(default_factory=pd.DataFrame)
     costing: Callable[[], Costs] = Costs
     doubts: Doubts = field(default_factory=Doubts)
 
@@ -136,7 +138,8 @@ def _judged(judgements: Path) -> Judged:
     header, lines = read_named(judgements)
     if QUESTION not in header:
         raise FormatError(f"{judgements}: no column {QUESTION} among {header!r:.80}")
-    return {row[QUESTION]: row for _, row in lines}
+    # Of repeats the first stays.
+    return {row[QUESTION]: row for _, row in reversed(list(lines))}
 
 
 def frames_of(

@@ -1,7 +1,6 @@
 """The scores of traces: of agents, and of systems in production."""
 
-from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,37 +12,19 @@ from bears.evaluation.answers.score import score_answers
 from bears.evaluation.decided import Decided
 from bears.evaluation.evaluate import Evaluation, evaluate
 from bears.evaluation.measure import Measure, parse_measure
-from bears.evaluation.repeats import note
+from bears.evaluation.repeats import PLACES, Repeat, asked_in, passes, repeats_of
 from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import stream_documents
 from bears.files.traces import read_traces
 from bears.results.records import Records
 from bears.results.system import System, frames_of
+from bears.results.values import QUESTION, averaged
 from bears.retrieval.levels import documents_of
-from bears.trace import Trace
 from bears.types import Document
 
 ENDING = ".traces.jsonl"
 """Of the name of a file of traces."""
-Repeat = Mapping[str, Trace]
-"""question_id to trace, of one run of a system."""
-
-
-def repeats_in(path: Path) -> list[Repeat]:
-    """Return the repeats of the questions in a file of traces: the n-th has the n-th of each.
-
-    Raises:
-        FormatError: the file is not one of traces.
-    """
-    traces: defaultdict[str, list[Trace]] = defaultdict(list)
-    for trace in read_traces(path):
-        traces[trace.question_id].append(trace)
-    most = max(map(len, traces.values()), default=0)
-    return [
-        {key: own[number] for key, own in traces.items() if number < len(own)}
-        for number in range(most)
-    ]
 
 
 def evaluation_of(
@@ -91,20 +72,18 @@ def system_of_traces(path: Path, records: Records) -> System:
     Raises:
         FormatError: the file is malformed.
     """
-    repeats = repeats_in(path)
-    tables = [values_of(repeat, records) for repeat in repeats]
-    # A question without a trace counts once, in the first repeat.
-    tables[1:] = [
-        table[table.index.isin(repeat)]
-        for table, repeat in zip(tables[1:], repeats[1:], strict=True)
-    ]
-    values = pd.concat(tables).groupby(level=0, sort=False).mean()
-    what, main = "traces", records.evaluate.main
-    if len(repeats) > 1:
-        what = f"traces, {len(repeats)} repeats"
-    if all(main in table for table in tables):
-        columns = [table[main].reindex(values.index) for table in tables]
-        what = ", ".join(filter(None, (what, note(np.column_stack(columns), main))))
+    repeats = repeats_of(read_traces(path))
+    tables = {
+        (str(number), "1"): values_of(repeat, records).loc[[q.question_id for q in own]]
+        for number, (repeat, own) in enumerate(asked_in(repeats, records.source), start=1)
+    }
+    rows = pd.concat(tables, names=[*PLACES, QUESTION]).reorder_levels([QUESTION, *PLACES])
+    if "exact_match" in rows:
+        right = rows["exact_match"].groupby(level=QUESTION).agg(list)
+        found = {key: passes(own, len(tables)) for key, own in right.items()}
+        rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
+    values = averaged(rows)
+    what = f"traces, {len(repeats)} repeats" if len(repeats) > 1 else "traces"
     _, kinds = frames_of(Evaluation({}, {}, {}, 0), records.source, records.lineage)
     return System(
         path.stem,
@@ -115,4 +94,5 @@ def system_of_traces(path: Path, records: Records) -> System:
         queries=records.queries,
         decisions=records.decided.kept,
         traced=path,
+        repeated=rows,
     )

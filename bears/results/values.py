@@ -2,7 +2,7 @@
 
 import math
 import re
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +10,7 @@ import pandas as pd
 from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE
+from bears.evaluation.repeats import PLACES
 from bears.files.spreadsheet import read_cells
 
 QUESTION, VERDICT = "question_id", "verdict"
@@ -28,25 +29,39 @@ LARGEST = 1e15
 """Larger values lose whole units in sums, and their squares may overflow."""
 
 
+def averaged(rows: pd.DataFrame) -> pd.DataFrame:
+    """Return the mean of the defined values of each question, in their order."""
+    return rows.groupby(level=QUESTION, sort=False).mean()
+
+
 def read_values(
-    path: Path, called: str = "", chosen: Collection[str] = (), unjudged: bool = False
+    path: Path, called: str = "", chosen: str = "", unjudged: bool = False
+) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return what `read_repeats` does, with the means of each question."""
+    rows, kinds = read_repeats(path, called, chosen, unjudged)
+    return averaged(rows), kinds
+
+
+def read_repeats(
+    path: Path, called: str = "", chosen: str = "", unjudged: bool = False
 ) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Read a CSV file of values by question.
 
     It has a column ``question_id`` and one for each measure, with a number or nothing in each
     cell; true and pass are 1, false and fail 0, unscored is nothing. A column without a single
-    number is not a measure. ``verdict`` is the measure ``pass_rate``.
+    number is not a measure. ``verdict`` is the measure ``pass_rate``. If a question has several
+    rows, ``repeat`` or ``judgement`` numbers them.
 
     Args:
         path: the file.
         called: its name in messages; empty: its path.
-        chosen: the measures to read, if other columns are texts that may look like numbers;
-            empty: all.
+        chosen: matches the measures to read, if other columns are texts that may look like
+            numbers; empty: all.
         unjudged: whether a file without measures is accepted, for questions without known gold.
 
     Returns:
-        A row for each question: its values; and its ``question_type``, ``source_dataset`` and
-        ``cluster``.
+        The values by question, repeat and judgement; and by question its ``question_type``,
+        ``source_dataset`` and ``cluster``.
 
     Raises:
         FormatError: naming the line and the column that is wrong; a question occurs twice; or
@@ -62,13 +77,15 @@ def read_values(
     numbered = list(rows)
     lines = [line for line, _ in numbered]
     cells = pd.DataFrame([row for _, row in numbered], columns=header, dtype=str)
-    if twice := cells[QUESTION][cells[QUESTION].duplicated()].tolist():
+    places = cells.reindex(columns=[QUESTION, *PLACES], fill_value="1")
+    if twice := cells[QUESTION][places.duplicated()].tolist():
         raise FormatError(f"{where}: the question {twice[0]!r:.80} occurs twice")
     columns = {
         measure: numbers
         for name in header
-        if name not in {QUESTION, TYPE, SOURCE, CLUSTER} | NOT_MEASURED
-        and (measure := PASS_RATE if name == VERDICT else name) in (chosen or (measure,))
+        if name not in {QUESTION, TYPE, SOURCE, CLUSTER, *PLACES} | NOT_MEASURED
+        and (measure := PASS_RATE if name == VERDICT else name)
+        and (not chosen or re.fullmatch(chosen, measure))
         and (numbers := _numbers(cells[name], lines, where)) is not None
     }
     if not len(cells) or not (columns or unjudged):
@@ -77,7 +94,8 @@ def read_values(
     ids = pd.Index(cells[QUESTION], dtype=object, name=QUESTION)
     known = [name for name in (TYPE, SOURCE, CLUSTER) if name in header]
     kinds = cells[known].set_axis(ids)
-    return pd.DataFrame(columns, index=ids), kinds
+    index = pd.MultiIndex.from_arrays([ids, *(places[name] for name in PLACES)])
+    return pd.DataFrame(columns, index=index), kinds[~ids.duplicated()]
 
 
 def _numbers(cells: pd.Series, lines: Sequence[int], where: str) -> list[float] | None:

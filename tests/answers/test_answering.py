@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 from dataclasses import replace
 from typing import Any
@@ -11,6 +12,7 @@ import pytest
 from bears.types import Question, Turn
 from stages import generate
 from tests.answering import (
+    MEMORY,
     STONES,
     Answering,
     answering,
@@ -65,6 +67,41 @@ def test_a_missing_answer_stops_the_stage_with_their_number_and_the_mend(
     assert "Traceback" not in told
     assert not [*at.root.rglob("*.gpt-4.1.jsonl")]
     assert server.stats().get("requests", 0) == 0
+
+
+def test_a_question_is_answered_as_often_as_is_said_and_the_first_time_is_as_ever(
+    answering: Answering,
+) -> None:
+    at, server = answering()
+    bought(at)
+    thrice = at.also("generator.repeats=3")
+    told = offline(thrice).stage("generate", generate.main, code=1)
+    assert f"missing from the kept replies: {2 * STONES} answers by gpt-4.1" in told
+    plan = thrice.run("plan")
+    assert f"{2 * STONES} answer\n" in plan
+    assert re.search(rf"kept already +{STONES}\n", plan)
+    found = bought(thrice)
+    assert server.stats()["requests"] == 3 * STONES
+    assert [line["question_id"] for line in found] == [f"q{n}" for n in range(STONES)] * 3
+    kept = (at.root / MEMORY).read_text(encoding="utf-8").splitlines()
+    assert len({json.loads(line)["key"] for line in kept}) == 3 * STONES
+    # All of them replay, and one alone.
+    assert lines(offline(thrice)) == found
+    assert lines(offline(at)) == found[:STONES]
+
+
+def test_the_price_is_that_of_all_repeats(answering: Answering) -> None:
+    at, _ = answering("good", "generator.repeats=3", "generator.price={input: 0, output: 100}")
+    price = float(at.run("plan").rpartition(" to ")[2].split()[0])
+    once = float(at.run("plan", "generator.repeats=1").rpartition(" to ")[2].split()[0])
+    assert price == pytest.approx(3 * once, rel=1e-3)
+
+
+def test_what_always_says_the_same_is_not_repeated(answering: Answering) -> None:
+    at, _ = answering()
+    words = ("generator=sentence", "+generator.repeats=3")
+    told = replace(at, overrides=words).stage("generate", generate.main, code=1)
+    assert "generator sentence always gives the same answer, but generator.repeats is 3" in told
 
 
 def test_without_a_model_nothing_can_be_bought(answering: Answering) -> None:

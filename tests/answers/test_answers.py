@@ -9,6 +9,7 @@ import shutil
 import string
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -49,7 +50,7 @@ from tests.workspace import ROOT
 def read_predictions(
     path: Path, questions: Sequence[Question], documents: Collection[Document]
 ) -> Mapping[str, Trace]:
-    found = answers_of(read_answers(path), questions, documents)
+    (found,) = answers_of(read_answers(path), questions, documents)
     return {key: trace for key, trace in found.items() if trace.answer is not None}
 
 
@@ -665,6 +666,51 @@ def test_what_went_wrong_with_a_question_stands_beside_its_score(
     assert "1 questions are not in this benchmark" in capsys.readouterr().err
 
 
+AGAIN = [
+    *({"question_id": "q1", "answer": "Yes"}, {"question_id": "q2", "answer": "BERT"}),
+    *({"question_id": "q1", "answer": "No"}, {"question_id": "q2", "answer": "They use BERT."}),
+]
+
+
+def test_several_answers_of_each_question_are_repeats_and_their_mean_is_its_score(
+    tmp_path: Path,
+) -> None:
+    path = written(tmp_path / "p.jsonl", *AGAIN)
+    out, table = tmp_path / "s.json", tmp_path / "q.csv"
+    assert main([*scoring(tmp_path, path, "--out", str(out)), "--questions", str(table)]) == 0
+    scores = json.loads(out.read_bytes())
+    # Yes of two; 1/2 ("use BERT", without "they") and 1; the third question has no answer.
+    assert [scores["questions"][q]["answer_f1"] for q in ("q1", "q2", "q3")] == [0.5, 0.75, 0]
+    assert scores["answer_f1"] == pytest.approx(1.25 / 3)
+    assert (scores["n"], scores["answered"], scores["faults"]) == (3, 2, {"missing": 1})
+    rows = [cells for _, cells in read_cells(table)]
+    assert [(row[0], row[-1]) for row in rows[1:]] == [
+        (f"q{n}", r) for r in "12" for n in (1, 2, 3)
+    ]
+
+
+TRACED = {"searches": [{"query": "x", "passages": []}]}
+
+
+@pytest.mark.parametrize(
+    ("rows", "problem"),
+    [
+        (AGAIN[:3], "line 3: 'q1' is answered twice; remove one"),
+        (AGAIN[:2] * 2, "line 3: 'q1' is answered twice; remove one"),
+        (AGAIN, ""),
+        ([{**row, **TRACED} for row in AGAIN[:3]], ""),
+        ([{**row, **TRACED} for row in AGAIN[:2] * 2], ""),
+    ],
+)
+def test_an_answer_that_is_there_twice_by_mistake_is_refused(
+    rows: list[dict[str, Any]], problem: str, tmp_path: Path
+) -> None:
+    path = written(tmp_path / "p.jsonl", *rows)
+    with pytest.raises(FormatError, match=re.escape(problem)) if problem else nullcontext():
+        found = answers_of(read_answers(path, whole=True), QUESTIONS, DOCUMENTS)
+        assert len(found) == 2
+
+
 def test_a_file_that_holds_the_gold_is_suspected(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -726,10 +772,10 @@ def test_every_metric_is_defined_with_its_source() -> None:
 
 def test_a_known_question_without_an_answer_is_no_unknown_one() -> None:
     asked = [Question("q1", "Who?", "", (), "s", "ad-hoc")]
-    given = [Given("line 1", False, Trace(question_id="q1"))]
+    given = [Given("line 1", False, Trace(question_id="q1"), False)]
     for ignored in (False, True):
         found = answers_of(given, asked, [], ignored)
-        assert found == {"q1": Trace(question_id="q1")}
+        assert found == [{"q1": Trace(question_id="q1")}]
 
 
 TABLE = "question,answer\nWhat is  CAFE\u0301? ,Rome\nwhy?,because\n"
@@ -745,7 +791,7 @@ def test_answers_without_ids_are_matched_by_the_texts_of_the_questions(tmp_path:
     book = tmp_path / "a.xlsx"
     book.write_bytes(workbook("".join(row(*cells) for cells in rows)))
     for path in (table, book, written(tmp_path / "a.jsonl", *lined)):
-        found = answers_of(read_answers(path), asked, [])
+        (found,) = answers_of(read_answers(path), asked, [])
         assert {name: each.answer for name, each in found.items()} == {
             "q1": "Rome",
             "q2": "because",
@@ -758,4 +804,5 @@ def test_answers_without_ids_are_matched_by_the_texts_of_the_questions(tmp_path:
         table.write_text(TABLE + more, encoding="utf-8")
         with pytest.raises(FormatError, match=re.escape(problem)):
             answers_of(read_answers(table), asked, [])
-    assert len(answers_of(read_answers(table), asked, [], ignore_unknown=True)) == 3
+    (found,) = answers_of(read_answers(table), asked, [], ignore_unknown=True)
+    assert len(found) == 3

@@ -7,6 +7,7 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,15 +15,17 @@ import pytest
 
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
+    NAME,
     JudgePrompt,
     ModelJudge,
     VerdictRequest,
     VerdictTask,
+    kept,
     marker,
     messages,
     read_ruling,
 )
-from bears.answers.judging.panel import judges_of
+from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
 from bears.answers.judging.ruling import Case
 from bears.cli import main
 from bears.config import compose, read_selection
@@ -195,6 +198,41 @@ def test_what_cannot_be_judged_is_unscored_and_never_a_fail(court: Opened) -> No
     assert asked == 3 + 3 * 3 + 1
     at.judge(str(at.root / "system.jsonl"), *WORDS)
     assert at.server.stats()["requests"] == asked
+
+
+def test_an_answer_is_judged_as_often_as_is_said_and_the_first_time_is_as_ever(
+    court: Opened,
+) -> None:
+    at = court("unsure")
+    file = str(at.file(["Sofia", "Varna", "Sofia and Varna"]))
+    at.judge(file, *WORDS)
+    assert at.server.stats()["requests"] == 3
+    at.judge(file, *WORDS, "--set", "judge.repeats=2")
+    # The first verdicts are kept ones.
+    assert at.server.stats()["requests"] == 6
+    assert [verdict for verdict, _ in at.verdicts()] == ["pass"] * 3 + ["fail"] * 3
+    figures = at.figures()
+    assert (figures["n"], figures["pass_rate"], figures["pass_bounds"]) == (3, 0.5, [0.5, 0.5])
+    assert json.loads((at.root / "out.json").read_text())["judgements"] == 2
+    keys = {json.loads(line)["key"] for line in (at.root / VERDICTS).read_text().splitlines()}
+    assert len(keys) == 6
+
+
+def test_a_member_of_a_panel_that_judges_once_says_the_same_again() -> None:
+    panel = {"once": settings(name="once"), "twice": settings(name="twice", model="m", repeats=2)}
+    cases = [CASE, replace(CASE, answer="")]
+    known = KeptReplies(
+        KeptReply(each.key(request), "", NAME, "", kept(word, ""))
+        for each, words in zip(
+            tasks_of(panel, cases, "en"), (["pass"], ["fail", "pass"]), strict=True
+        )
+        for request, word in zip(each.requests(), words, strict=True)
+    )
+    found = rulings_of(panel, cases, "en", known)
+    assert {name: [each.verdict for each in own] for name, own in found.items()} == {
+        "once": ["pass", "fail", "pass", "fail"],
+        "twice": ["fail", "fail", "pass", "fail"],
+    }
 
 
 def test_an_outage_is_no_verdict_and_is_asked_about_again(

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+import numpy as np
 import pytest
 import yaml
 
@@ -182,6 +183,7 @@ def test_damaged_values_of_the_workspace_are_refused(
 
 BAD = {
     "m\nq00,1\nq00,1\n": "'q00' occurs twice",
+    "repeat,m\nq00,1,1\nq00,2,1\nq00,2,0\n": "'q00' occurs twice",
     "m\nq00,1\nq01,good\n": "line 3, m: 'good' is not a",
     "m\nq00,1\nq01,0_1\n": "line 3, m: '0_1' is not a number",
     "m\nq00,1\nq01,１\n": "'１' is not a number",
@@ -209,6 +211,45 @@ def test_values_that_cannot_be_compared_are_refused_in_a_sentence(
         error = told(capsys, "bad.csv", good, code=1)
         assert reason in error, text
         assert error.count("\n") == 1
+
+
+def repeated(path: Path, passed: Mapping[str, str]) -> str:
+    """Write verdicts by question: p and f for each of two judgements of each of two repeats."""
+    words = {"p": "pass", "f": "fail", "u": "unscored"}
+    lines = ["question_id,repeat,judgement,verdict"]
+    for question, letters in passed.items():
+        places = [(repeat, judgement) for repeat in (1, 2) for judgement in (1, 2)]
+        rows = zip(places, letters, strict=True)
+        lines += [f"{question},{r},{j},{words[letter]}" for (r, j), letter in rows]
+    write(path, "\n".join(lines) + "\n")
+    return str(path)
+
+
+def test_repeats_are_averaged_and_it_is_said_whose_noise_there_is(
+    project: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    said = ["pppp", "ffff", "ppff", "pfpp", "uuuf"]
+    a = repeated(project / "a.csv", {q: said[n % 5] for n, q in enumerate(ROWS)})
+    b = csv(project / "b.csv", POOR, "pass_rate")
+    found = json.loads(told(capsys, a, b, "--format", "json"))
+    (pair,) = found["pairs"]
+    assert (pair["n"], pair["mean_a"]) == (40, pytest.approx((1 + 0 + 0.5 + 0.75 + 0) / 5))
+    # Of 32 questions without unscored verdicts. Mean squares by hand: of questions
+    # 4 * (8 * (1 + 0 + 1/4 + 9/16) - 32 * (9/16) ** 2) / 31, of runs (8 * 1 + 8 * 1/4) / 32, of
+    # judgements 8 * 1/2 / 64.
+    questions = 4 * (8 * (1 + 0.25 + 0.5625) - 32 * 0.5625**2) / 31
+    runs, judge = 10 / 32, 4 / 64
+    parts = np.array([questions - runs, runs - judge, judge])
+    q, r, j = (f"{share:.0%}" for share in parts / parts.sum())
+    # More runs share both of the last two parts, which are those of two runs now.
+    more = next(m for m in range(99) if parts[0] + parts[1:].sum() * 2 / (2 + m) <= parts.sum() / 2)
+    expected = (
+        f"{q} of the uncertainty of pass_rate is in the questions, {r} in the runs, {j} in the "
+        f"judge: 32 more questions halve the variance, {more} more repeats halve it too, more "
+        f"judgements lower it by at most {j}"
+    )
+    assert found["repeats"] == {"a": expected}
+    assert f"\na: {expected}\n" in told(capsys, a, b)
 
 
 def test_a_judges_verdicts_are_a_pass_rate_in_which_unscored_is_no_fail(

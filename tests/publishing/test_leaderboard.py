@@ -201,6 +201,12 @@ def test_answers_of_an_experiment_are_in_the_row_of_its_retrieval() -> None:
     for found, (generator, judge) in zip(rows, chosen, strict=True):
         assert (found.generator, found.judge) == (generator, judge.replace("none", ""))
         assert found.values == {"ndcg@10": 0.5, "answer_f1": 0.4, "pass_rate": None}
+    # A setting that an earlier version did not have makes no other result.
+    asked = {**CONFIG, "judge": {"name": "panel", "judges": {"a": {"name": "a"}}}}
+    times = [{**asked, "generator": {"name": "gpt", "repeats": n}} for n in (1, 3)]
+    times.append({**asked, "generator": {"name": "gpt"}})
+    once, thrice, before = (row(config, means, answers).answers for config in times)
+    assert once == before != thrice
     for unscored, warning in ((9, "answer_unscored"), (0, ""), (None, "")):
         answers = {"n": 10, "pass_rate": 1.0, "unscored": unscored}
         assert row(CONFIG, means, answers).warnings == warning

@@ -18,11 +18,13 @@ from bears.errors import BearsError
 from bears.evaluation.comparison.gate import judged
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import Measured
+from bears.evaluation.repeats import note, repeats_of
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import write_json, write_records
-from bears.files.traces import read_traces
+from bears.files.traces import read_traces, write_traces
 from bears.results.recorded_files import read_recorded
-from bears.results.traced import repeats_in
+from bears.results.traced import system_of_traces
+from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question
 from tests.results import agents
@@ -241,7 +243,7 @@ def test_a_trace_names_its_question_by_an_attribute_and_repeats_are_kept(
     found = imported(atlas, file, "--id", "my.id")
     assert [names(trace) for trace in found["q1"]] == [[["d1"]], [["d2"]]]
     assert "1 traces of no question, such as 'q9'" in capsys.readouterr().err
-    first, second = repeats_in(atlas.parent / "agent.traces.jsonl")
+    first, second = repeats_of(read_traces(atlas.parent / "agent.traces.jsonl"))
     assert (names(first["q1"]), names(second["q1"])) == ([["d1"]], [["d2"]])
 
 
@@ -512,6 +514,30 @@ def hit(name: str) -> ChunkHit:
 def test_without_a_generator_there_are_no_traces(tmp_path: Path) -> None:
     (tmp_path / "bm25.none.jsonl").write_text("\n")
     assert list(read_traces(tmp_path / "bm25.none.jsonl")) == []
+
+
+def test_values_of_traces_are_means_of_repeats_with_pass_at_k_on_exact_matches(
+    atlas: Path,
+) -> None:
+    said = {"q1": ["Sofia", "Varna", "Sofia"], "q2": ["Maritsa", "Struma", "Struma"]}
+    traces = [
+        Trace(question_id=q, searches=(Search("", (hit("d2"),)),), answer=own[at])
+        for at in range(3)
+        for q, own in said.items()
+    ]
+    path = atlas.parent / "agent.traces.jsonl"
+    write_traces(path, traces)
+    found = system_of_traces(path, records_of("mini", atlas))
+    assert found.what == "traces, 3 repeats"
+    values = found.values.round(6)
+    assert values["exact_match"].tolist() == [0.666667, 0.333333, 0]
+    # At least one of two of three is right, and both are; a question without a trace is wrong.
+    assert values["pass@2"].tolist() == [1, 0.666667, 0]
+    assert values["pass^2"].tolist() == [0.333333, 0, 0]
+    assert values["evidence_recall"].tolist() == [1, 0, 0]
+    assert "of the uncertainty of exact_match is in the questions" in note(
+        found.repeated, "exact_match"
+    )
 
 
 def test_the_ranking_of_a_trace_is_the_order_of_first_sight() -> None:

@@ -22,7 +22,7 @@ from bears.errors import ConfigurationError, FormatError, StoreError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.levels import search_levels
-from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher
+from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher, OutsideSystem
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.trace import ModelCall
 from bears.types import Chunk, Document, Question
@@ -266,6 +266,40 @@ def test_the_steps_of_an_agent_are_kept_and_serve_again(
     assert [len(each.passages) for each in first[0].searches or ()] == [1, 0]
     assert (first[0].calls, first[0].confidence) == ((ModelCall("m", 5, 1),), 0.5)
     assert first[0].evidence == (first[0].ranking[0].chunk,)
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_agent_is_asked_again_for_every_repeat_and_each_reply_is_kept(
+    keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "dice.py").write_text(
+        "ASKED = []\n\n\n"
+        "def answer(question, k):\n"
+        "    ASKED.append(question)\n"
+        "    if len(ASKED) == 3:\n"
+        "        raise OSError('no line')\n"
+        "    return {'answer': str(len(ASKED)), 'passages': []}\n"
+    )
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.delitem(sys.modules, "dice", raising=False)
+    questions = [Question(asked, asked, "", (), "s", "ad-hoc") for asked in ASKED[:2]]
+
+    def said(repeats: int) -> list[tuple[int, str | None]]:
+        generator = OutsideGenerator(call="dice:answer", keep=keep, repeats=repeats, failing=0.5)
+        traces = generator.answered(questions, TEXTS, "Unanswerable")
+        return [(ASKED.index(each.question_id), each.answer) for each in traces]
+
+    # The retriever asked the first question already, which is its first repeat.
+    retriever = OutsideRetriever(call="dice:answer", keep=keep)
+    OutsideSystem(retriever).reply(ASKED[0])
+    assert said(2) == [(0, "1"), (1, "2"), (0, ""), (1, "4")]
+    again = said(3)
+    if keep:
+        # What failed is asked again, and the third repeat for the first time.
+        assert again == [(0, "1"), (1, "2"), (0, "5"), (1, "4"), (0, "6"), (1, "7")]
+    else:
+        assert [answer for _, answer in again] == ["5", "6", "7", "8", "9", "10"]
 
 
 def test_a_system_without_answers_is_no_generator(address: str) -> None:

@@ -21,6 +21,7 @@ from bears.config import compose, read_selection
 from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.trec import run_writer
+from bears.results.origins import system_in_csv
 from bears.trace import Search, Trace
 from bears.types import Answer, Chunk, ChunkHit, Document, Hit, Question, QuestionType
 from stages import judge
@@ -219,6 +220,43 @@ def test_a_panel_decides_by_majority_and_tells_how_far_it_agrees(stage: Judged) 
     assert metrics["judges"]["contains"]["pass_rate"] == 0.66667
     assert metrics["agreement"]["contains, exact"]["n"] == 3
     assert rows[0]["flags"] == "cited_not_given;judges_differ"
+
+
+REPEATED = [
+    *(row(1, "It is Sofia.", evidence=["a"]), row(2, "In Thrace."), row(3, "unanswerable")),
+    *(row(1, "Sofia", evidence=["a"]), row(2, "the Balkans"), row(3, "unanswerable")),
+    *(row(1, "Varna", evidence=["b"], cited_not_given=1), row(2, ""), row(3, "unanswerable")),
+]
+
+
+def test_a_question_counts_once_with_the_mean_of_its_repeats(stage: Judged, tmp_path: Path) -> None:
+    metrics, rows = stage(REPEATED, "judge=contains")
+    every = metrics["all"]
+    assert (every["n"], every["answered"], metrics["repeats"]) == (3, 2.66667, 3)
+    assert metrics["benchmark"]["questions"] == 3
+    # By question: F1 of 1/2, 1 and 0; of 0, 1 and 0; and of 1, 1 and 1. Passes: 2, 1 and 3 of 3.
+    assert every["answer_f1"] == round((1.5 / 3 + 1 / 3 + 1) / 3, 5)
+    assert every["pass_rate"] == round((2 / 3 + 1 / 3 + 1) / 3, 5)
+    assert every["pass_bounds"] == [every["pass_rate"]] * 2
+    # Of two of the three answers at least one is right in 3, 2 and 3 of three choices.
+    assert (every["pass@2"], every["pass^2"]) == (round((1 + 2 / 3 + 1) / 3, 5), 0.44444)
+    assert (every["pass@3"], every["pass^3"]) == (1, 0.33333)
+    assert sum(every["causes"].values()) == pytest.approx(3, abs=1e-4)
+    assert (every["causes"]["no_answer"], every["cited_not_given"]) == (0.33333, 0.33333)
+    assert metrics["by_type"]["multi-hop"]["pass_rate"] == 0.33333
+    assert [(each["question_id"], each["repeat"]) for each in rows] == [
+        (f"q{n}", str(repeat)) for repeat in (1, 2, 3) for n in (1, 2, 3)
+    ]
+    assert "judgement" not in rows[0]
+    found = system_in_csv(tmp_path / "questions")
+    for name in ("answer_f1", "exact_match", "pass_rate", "pass@2", "pass^3"):
+        assert round(found.values[name].mean(), 5) == every[name], name
+    assert found.values["pass_rate"].tolist() == pytest.approx([2 / 3, 1 / 3, 1])
+    # Once more, of each question one answer.
+    once, rows = stage(REPEATED[3:6], "judge=contains")
+    assert once["all"]["pass_rate"] == 1
+    assert "repeats" not in once
+    assert not {"repeat", "pass@2"} & rows[0].keys()
 
 
 def test_what_the_generator_was_to_be_shown_is_told_apart(stage: Judged) -> None:

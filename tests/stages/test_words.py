@@ -62,7 +62,7 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     ("questioner", "*"): MADE_OWN,
     ("questioner", "none"): [],
     ("retriever", "mine"): [*OWN, "retriever.call=mine:search"],
-    ("generator", "mine"): [*OWN, "generator.call=mine:answer"],
+    ("generator", "mine"): [*OWN, "generator.call=mine:answer", "generator.repeats=2"],
     ("vector_store", "*"): ["retriever=wordllama"],
     ("vector_store", "qdrant"): ["retriever=wordllama", "vector_store.url=QDRANT"],
     ("engine", "*"): ["retriever=wordllama"],

@@ -13,6 +13,7 @@ from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers
 from bears.evaluation.clusters import clusters_of
+from bears.evaluation.repeats import asked_in
 from bears.files.records import read_documents, read_json
 from bears.files.trec import read_table
 from bears.language.normalization import without_citations
@@ -28,7 +29,7 @@ def read_unjudged(
     run: Path | None = None,
     closed_book: bool = False,
 ) -> list[JudgedQuestion]:
-    """Return every question with a system's answer, before it is judged.
+    """Return every question with a system's answer, before it is judged; each repeat after another.
 
     Args:
         questions: of the benchmark, with people's decisions in their gold.
@@ -43,24 +44,27 @@ def read_unjudged(
     """
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    answers = answers_of(read_answers(paths["answers"], whole=True), questions, documents)
-    scores = score_answers(questions, answers, language)
+    repeats = answers_of(read_answers(paths["answers"], whole=True), questions, documents)
     aliases = _aliases(paths.get("sidecar"))
     found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
     rankings = whole_documents(found)
-    clusters = clusters_of(questions, paths.get("lineage")).tolist()
+    of = clusters_of(questions, paths.get("lineage")).tolist()
+    clusters = {question.question_id: each for question, each in zip(questions, of, strict=True)}
     rows = []
-    for question, cluster in zip(questions, clusters, strict=True):
-        key = question.question_id
-        trace = answers.get(key, Trace(question_id=key))
-        if closed_book:
-            trace = replace(trace, searches=())
-        elif run:
-            search = Search(question.question, rankings.get(key, ()))
-            trace = replace(trace, searches=(search,))
-        answer = without_citations(trace.answer or "").strip()
-        case = _case(question, answer, language, aliases.get(key, ()))
-        rows.append(JudgedQuestion(question, case, scores[key], trace, language, cluster))
+    for number, (answers, asked) in enumerate(asked_in(repeats, questions), start=1):
+        scores = score_answers(asked, answers, language)
+        for question in asked:
+            key = question.question_id
+            trace = answers.get(key, Trace(question_id=key))
+            if closed_book:
+                trace = replace(trace, searches=())
+            elif run:
+                search = Search(question.question, rankings.get(key, ()))
+                trace = replace(trace, searches=(search,))
+            answer = without_citations(trace.answer or "").strip()
+            case = _case(question, answer, language, aliases.get(key, ()))
+            own = question, case, scores[key], trace, language, clusters[key]
+            rows.append(JudgedQuestion(*own, repeat=number))
     return rows
 
 

@@ -1,9 +1,12 @@
 """Answers with their scores, verdicts and causes, and their means."""
 
+import math
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from fractions import Fraction
 from functools import cached_property
+from statistics import fmean
 from typing import Any
 
 import numpy as np
@@ -13,9 +16,10 @@ from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
-from bears.evaluation.answers.score import AnswerScore, summarize_answers
+from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.clusters import share_interval
+from bears.evaluation.means import mean_interval
+from bears.evaluation.repeats import passes, together
 from bears.trace import Trace
 from bears.types import Question
 
@@ -32,6 +36,8 @@ class JudgedQuestion:
         language: BCP 47 tag of the answer.
         cluster: of the question.
         rulings: of each judge; empty before it is judged, or without a judge.
+        repeat: which answer to the question this is, from 1.
+        judgement: which one of this answer.
     """
 
     question: Question
@@ -41,6 +47,18 @@ class JudgedQuestion:
     language: str
     cluster: int
     rulings: tuple[Ruling, ...] = ()
+    repeat: int = 1
+    judgement: int = 1
+
+    @property
+    def key(self) -> str:
+        """Return the id of the question."""
+        return self.question.question_id
+
+    @property
+    def value(self) -> float:
+        """Return 1 for a pass and 0 for a fail, else NaN."""
+        return VALUES[self.ruling.verdict] if self.ruling else math.nan
 
     @cached_property
     def ruling(self) -> Ruling | None:
@@ -81,16 +99,21 @@ class JudgedQuestion:
 
 
 def with_rulings(rows: Sequence[JudgedQuestion], rulings: Rulings) -> list[JudgedQuestion]:
-    """Add the rulings of each judge, in the order of the rows."""
+    """Add the rulings of each judge, in the order of the rows; all rows for each judgement."""
     columns = list(zip(*rulings.values(), strict=True)) or [()] * len(rows)
-    return [replace(row, rulings=own) for row, own in zip(rows, columns, strict=True)]
+    return [
+        replace(rows[at % len(rows)], rulings=own, judgement=1 + at // len(rows))
+        for at, own in enumerate(columns)
+    ]
 
 
 def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, Any]:
     """Average over all questions and over each group, as in ``metrics/answers.json``.
 
+    Values and counts of a question are first averaged over its repeats and their judgements.
+
     Args:
-        rows: every question.
+        rows: every question, with its repeats and their judgements.
         rulings: of each judge, in the order of the rows.
 
     Returns:
@@ -101,7 +124,8 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         number of citations of documents that were not shown; the number of answers that speak to
         the judge; and a count of each cause. A value is null if it is undefined. ``interval_95``
         is Wilson's for the pass rate. With several judges, ``judges`` has the rates of each, and
-        ``agreement`` that of each pair.
+        ``agreement`` that of each pair. With repeats, ``repeats`` and ``judgements`` say how many,
+        and the groups have `bears.evaluation.repeats.passes`.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
@@ -114,20 +138,38 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         "by_source": grouped(lambda question: question.source_dataset),
         "by_answer_type": by_answer_type(rows),
     }
-    ruled = np.array([VALUES[row.ruling.verdict] if row.ruling else np.nan for row in rows])
-    if not np.isnan(ruled).all():
-        ends = share_interval(ruled, np.array([row.cluster for row in rows]))
+    if ruled := by_question(rows, [row.value for row in rows]):
+        clusters = {row.key: row.cluster for row in rows}
+        of = np.array([clusters[key] for key in ruled])
+        ends = mean_interval(np.array([*ruled.values()]), clusters=of)
         results["interval_95"] = {"pass_rate": [rounded(end) for end in ends]}
     if len(rulings) > 1:
-        results["judges"] = {name: pass_rates(own) for name, own in rulings.items()}
+        results["judges"] = {name: pass_rates(rows, own) for name, own in rulings.items()}
         results["agreement"] = agreements(rulings)
-    return results
+    repeats, judgements = max(((row.repeat, row.judgement) for row in rows), default=(1, 1))
+    counts = {"repeats": repeats, "judgements": judgements}
+    return results | {name: count for name, count in counts.items() if count > 1}
+
+
+def by_question(rows: Sequence[JudgedQuestion], values: Sequence[float]) -> dict[str, float]:
+    """Return question_id to the mean of its defined values, if it has one."""
+    of = together([row.key for row in rows], values)
+    known = {key: [x for x in own if not math.isnan(x)] for key, own in of.items()}
+    return {key: fmean(own) for key, own in known.items() if own}
+
+
+def passes_of(rows: Sequence[JudgedQuestion]) -> dict[str, list[float]]:
+    """Return ``pass@k`` and ``pass^k`` of each row: those of the question's repeats together."""
+    most = max((row.repeat for row in rows if row.ruling), default=1)
+    places = [(row.key, row.judgement) for row in rows]
+    right = together(places, [row.value for row in rows])
+    found = {place: passes(own, most) for place, own in right.items()}
+    return {name: [found[place][name] for place in places] for name in passes([], most)}
 
 
 def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float | None]]:
     """Return the number and the scores of each type of answers, as QASPER's owners report them."""
-    scores = {row.question.question_id: row.score for row in rows}
-    kinds: dict[str, dict[str, float | None]] = summarize_answers(scores, len(rows))["by_type"]
+    kinds: dict[str, dict[str, float | None]] = summarize_answers(_scores(rows), 0)["by_type"]
     return {
         kind: {name: rounded(value) for name, value in own.items()}
         for kind, own in kinds.items()
@@ -135,33 +177,57 @@ def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float 
     }
 
 
+def _scores(rows: Sequence[JudgedQuestion]) -> dict[str, AnswerScore]:
+    found = together([row.key for row in rows], [row.score for row in rows])
+    return {key: mean_score(own) for key, own in found.items()}
+
+
 def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
-    scores = {row.question.question_id: row.score for row in rows}
-    answered = sum(bool(row.case.answer) for row in rows)
-    summary = summarize_answers(scores, answered)
-    causes = Counter(row.cause for row in rows)
+    scores, passed = _scores(rows), passes_of(rows)
+    summary = summarize_answers(scores, 0)
+    causes = {cause: _count(rows, [row.cause == cause for row in rows]) for cause in CAUSES}
     return {
-        "n": len(rows),
-        "answered": answered,
+        "n": len(scores),
+        "answered": _number(_count(rows, [bool(row.case.answer) for row in rows])),
         **{name: rounded(summary[name]) for name in SCORES},
-        **pass_rates([row.ruling for row in rows]),
-        "cited_not_given": sum(row.trace.cited_not_given for row in rows),
-        "flagged": sum("injection" in row.flags for row in rows),
-        "causes": {cause: causes[cause] for cause in CAUSES if causes[cause]},
+        **pass_rates(rows, [row.ruling for row in rows]),
+        **{name: _mean(by_question(rows, values)) for name, values in passed.items()},
+        "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
+        "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
+        "causes": {cause: _number(count) for cause, count in causes.items() if count},
     }
 
 
-def pass_rates(rulings: Sequence[Ruling | None]) -> dict[str, Any]:
+def pass_rates(rows: Sequence[JudgedQuestion], rulings: Sequence[Ruling | None]) -> dict[str, Any]:
     """Return ``pass_rate``, ``pass_bounds`` and ``unscored`` of rulings; None without a judge."""
-    n, counts = len(rulings), Counter(ruling.verdict for ruling in rulings if ruling)
-    passed, unscored = counts["pass"], counts["unscored"]
-    judged = sum(counts.values()) == n > 0
-    bounds = [rounded(passed / n), rounded((passed + unscored) / n)] if judged else None
+    verdicts = [ruling.verdict for ruling in rulings if ruling]
+    if not verdicts:
+        return dict.fromkeys(("pass_rate", "pass_bounds", "unscored"))
+    n = len({row.key for row in rows})
+    passed, unscored = (
+        _count(rows, [verdict == word for verdict in verdicts]) for word in ("pass", "unscored")
+    )
     return {
-        "pass_rate": rounded(passed / (n - unscored)) if judged and n > unscored else None,
-        "pass_bounds": bounds,
-        "unscored": unscored if judged else None,
+        "pass_rate": _mean(by_question(rows, [VALUES[verdict] for verdict in verdicts])),
+        "pass_bounds": [rounded(float(each / n)) for each in (passed, passed + unscored)],
+        "unscored": _number(unscored),
     }
+
+
+def _count(rows: Sequence[JudgedQuestion], counts: Sequence[int]) -> Fraction:
+    """Return the sum over the questions of the mean over the rows of each."""
+    of, sums = Counter(row.key for row in rows), Counter[int]()
+    for row, count in zip(rows, counts, strict=True):
+        sums[of[row.key]] += count
+    return sum((Fraction(total, times) for times, total in sums.items()), Fraction())
+
+
+def _number(count: Fraction) -> float:
+    return int(count) if count.denominator == 1 else round(float(count), DIGITS)
+
+
+def _mean(values: Mapping[str, float]) -> float | None:
+    return rounded(fmean(values.values())) if values else None
 
 
 def rounded(value: float | None) -> float | None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, ClassVar, Literal
 
+from pydantic import PositiveInt
 from typing_extensions import TypedDict
 
 from bears.answers.judging.injection import speaks_to_judge
@@ -71,10 +72,12 @@ class ModelJudge(AskingSettings):
     Args:
         prompts: primary subtag of a language to the prompt for its answers; ``other`` for all
             other languages.
+        repeats: how often each answer is judged.
     """
 
     where: ClassVar[str] = "judge"
     prompts: Mapping[str, JudgePrompt]
+    repeats: PositiveInt = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -109,6 +112,7 @@ class VerdictRequest:
     """One answer to judge."""
 
     case: Case
+    repeat: int = 1
     field: str = NAME
 
     @property
@@ -152,7 +156,9 @@ class VerdictTask(FlatUse[VerdictRequest]):
         return self.settings.prompt(self.language)
 
     def requests(self) -> Iterator[VerdictRequest]:
-        return (VerdictRequest(case) for case in self.cases if case.known() is None)
+        asked = [case for case in self.cases if case.known() is None]
+        rounds = range(1, self.settings.repeats + 1)
+        return (VerdictRequest(case, repeat) for repeat in rounds for case in asked)
 
     def version(self, request: VerdictRequest) -> int:  # noqa: ARG002
         return self.prompt.version
@@ -170,7 +176,8 @@ class VerdictTask(FlatUse[VerdictRequest]):
                 "golds": case.golds,
                 "aliases": case.aliases,
                 "answer": case.answer,
-            }
+            },
+            request.repeat,
         )
 
     def messages(self, request: VerdictRequest, reasons: Sequence[str]) -> tuple[str, str]:
@@ -192,7 +199,7 @@ class VerdictTask(FlatUse[VerdictRequest]):
         return CheckedReply(kept("unscored", problem), [], [problem])
 
     def rulings(self, known: KeptReplies) -> list[Ruling]:
-        """Return the model's ruling on each case, in their order.
+        """Return the model's ruling on each case, in their order, once for each repeat.
 
         Raises:
             RepliesMissing: verdicts on some cases are missing.
@@ -202,7 +209,8 @@ class VerdictTask(FlatUse[VerdictRequest]):
             self._believed(request.case, _kept_ruling(reply, self.key(request)))
             for request, reply in self.replies(known)
         )
-        return [case.known() or next(replies) for case in self.cases]
+        rounds = range(self.settings.repeats)
+        return [case.known() or next(replies) for _ in rounds for case in self.cases]
 
     def _believed(self, case: Case, ruling: Ruling) -> Ruling:
         # A small model obeys the answer that it judges. Its pass then needs the words of the gold.

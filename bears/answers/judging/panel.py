@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, cycle, islice
 from typing import Any
 
 from bears.answers.judging.calibration import interval_of, kappa_of
@@ -18,7 +18,7 @@ MODEL, PANEL = f"{ROOM}.model.ModelJudge", f"{ROOM}.panel.Panel"
 Judges = Mapping[str, Judge | ModelJudge]
 """Judge's name to a judge that compares words, or to the settings of a model."""
 Rulings = dict[str, list[Ruling]]
-"""Judge's name to its rulings, in the order of the cases."""
+"""Judge's name to its rulings, in the order of the cases, once for each repeat."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ def tasks_of(judges: Judges, cases: Sequence[Case], language: str) -> list[Verdi
 
 
 def rulings_of(judges: Judges, cases: Sequence[Case], language: str, known: KeptReplies) -> Rulings:
-    """Return each judge's rulings on the cases.
+    """Return each judge's rulings on the cases, as often as the judge with most repeats judges.
 
     Args:
         judges: by name.
@@ -62,12 +62,15 @@ def rulings_of(judges: Judges, cases: Sequence[Case], language: str, known: Kept
     Raises:
         RepliesMissing: the verdicts of a model on some cases are missing.
     """
-    return {
+    found = {
         name: VerdictTask(judge, cases, language).rulings(known)
         if isinstance(judge, ModelJudge)
         else [Ruling(judge.verdict(case, language)) for case in cases]
         for name, judge in judges.items()
     }
+    most = max(map(len, found.values()), default=0)
+    # Beside such a judge, one with fewer repeats says the same again.
+    return {name: [*islice(cycle(own), most)] for name, own in found.items()}
 
 
 def majority(rulings: Sequence[Ruling]) -> Ruling:

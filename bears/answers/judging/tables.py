@@ -1,5 +1,6 @@
 """Judged answers for people: a row for each question, and a table of the means."""
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,13 @@ from tabulate import tabulate
 from typing_extensions import TypedDict
 
 from bears.answers.judging.causes import CAUSES
-from bears.answers.judging.judged import JudgedQuestion
+from bears.answers.judging.judged import JudgedQuestion, passes_of
+from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import write_scores
 from bears.evaluation.table import groups_in
 from bears.files.benchmark_state import heading
 
-Group = dict[str, float | list[float] | dict[str, int] | None]
+Group = dict[str, float | list[float] | dict[str, int | float] | None]
 
 
 class AnswerResults(TypedDict):
@@ -27,9 +29,14 @@ class AnswerResults(TypedDict):
 
 
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
-    """Write the table of the judged answers; a cell is empty if its value is undefined."""
+    """Write the table of the judged answers; a cell is empty if its value is undefined.
+
+    Each repeat of a question, and each judgement of a repeat, has a row.
+    """
     places = [row.places for row in rows]
+    numbers = {name: [getattr(row, name) for row in rows] for name in PLACES}
     columns: dict[str, Sequence[Any]] = {
+        **{name: own for name, own in numbers.items() if max(own, default=1) > 1},
         "question": [row.question.question for row in rows],
         "gold_answers": [" / ".join(row.case.golds) for row in rows],
         "answer": [row.case.answer for row in rows],
@@ -38,6 +45,10 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "answer_f1": [row.score.answer_f1 for row in rows],
         "exact_match": [row.score.exact_match for row in rows],
         "evidence_f1": [row.score.evidence_f1 for row in rows],
+        **{
+            name: [None if math.isnan(value) else value for value in values]
+            for name, values in passes_of(rows).items()
+        },
         "cause": [row.cause for row in rows],
         "gold_shown": [found.count("reader") + found.count("cut") for found in places],
         "gold_cut": [found.count("cut") for found in places],
@@ -61,7 +72,7 @@ def table(results: Mapping[str, Any]) -> str:
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
     causes = [group.get("causes") or {} for group in groups.values()]
     rows += [
-        [f"cause: {cause}", *(str(counts.get(cause, 0)) for counts in causes)]
+        [f"cause: {cause}", *(_cell(counts.get(cause, 0)) for counts in causes)]
         for cause in CAUSES
         if cause in causes[0]
     ]

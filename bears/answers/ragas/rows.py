@@ -56,7 +56,8 @@ def answered_rows(task: AnswerTask, answers: Path) -> list[RagasRow]:
 
     Args:
         task: the generator's.
-        answers: the file of its answers, one line for each question of ``task``.
+        answers: the file of its answers, one line for each question of ``task``; of repeats, the
+            first is scored.
     """
     return [
         RagasRow(
@@ -65,7 +66,7 @@ def answered_rows(task: AnswerTask, answers: Path) -> list[RagasRow]:
             trace.answer or "",
             task.shown[question.question_id].texts,
         )
-        for question, trace in zip(task.questions, read_traces(answers), strict=True)
+        for question, trace in zip(task.questions, read_traces(answers), strict=False)
     ]
 
 

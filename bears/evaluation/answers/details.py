@@ -4,13 +4,12 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
 from bears.evaluation.answers.references import references_of
-from bears.evaluation.answers.score import AnswerScore, literal
+from bears.evaluation.answers.score import VALUES, AnswerScore, literal
 from bears.files.visible import one_line
 from bears.trace import Trace
 from bears.types import Question
 
-SCORES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
-HEADER = ("question_id", "question", "type", "answer", "best_reference", *SCORES, "error")
+HEADER = ("question_id", "question", "type", "answer", "best_reference", *VALUES, "error")
 Fault = tuple[str, str]
 """The kind of a fault, and its message."""
 
@@ -65,9 +64,9 @@ def rows(
         score, given = scores[key], answers.get(key)
         references = references_of(question, language)
         best = score.reference or (literal(references[0]) if references else "")
-        values = [getattr(score, name) for name in SCORES]
+        values = [getattr(score, name) for name in VALUES]
         answer = given.answer if given else None
         yield key, question.question, score.type, answer, best, *values, messages.get(key, "")
     for key, given in answers.items():
         if key not in scores:
-            yield key, "", "", given.answer, "", *[None] * len(SCORES), messages[key]
+            yield key, "", "", given.answer, "", *[None] * len(VALUES), messages[key]

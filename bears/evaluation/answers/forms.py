@@ -35,11 +35,13 @@ class Given(NamedTuple):
         where: the file and the line or record.
         by_text: whether the file names the question by its text.
         trace: with that text for the question's id, and documents or their texts as evidence.
+        traced: whether the file says what the system did.
     """
 
     where: str
     by_text: bool
     trace: Trace
+    traced: bool
 
 
 def read_answers(path: Path, whole: bool = False) -> Iterator[Given]:
@@ -116,4 +118,5 @@ def _given(row: Any, where: str, whole: bool) -> Given:
         own["question_id"] = str(own["question_id"])
     if row.get("error"):
         own["error"] = str(row["error"])
-    return Given(where, not {*IDS} & row.keys(), trace_of(own, where))
+    traced = not row.keys().isdisjoint(TRACE)
+    return Given(where, not {*IDS} & row.keys(), trace_of(own, where), traced)

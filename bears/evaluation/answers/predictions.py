@@ -1,12 +1,15 @@
 """Match a system's answers with the questions and documents of a benchmark."""
 
+from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import replace
+from itertools import chain
 
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence import SECTION, Find, finder
 from bears.evaluation.answers.forms import Given
 from bears.evaluation.by_text import id_by_text
+from bears.evaluation.repeats import repeats_of
 from bears.trace import Trace
 from bears.types import Chunk, Document, Question
 
@@ -16,8 +19,11 @@ def answers_of(
     questions: Sequence[Question],
     documents: Collection[Document],
     ignore_unknown: bool = False,
-) -> dict[str, Trace]:
-    """Return question_id to the answer of a file, also of unknown questions that are ignored.
+) -> list[dict[str, Trace]]:
+    """Return question_id to answer for each repeat, also of unknown questions that are ignored.
+
+    Several answers to a question are its repeats. Unless the file says what the system did for
+    them, all questions must then have as many, and they must differ somewhere.
 
     Evidence that matches no document (see `bears.evaluation.answers.evidence`) is kept and counts
     as wrong. This includes figures and tables if captions are not documents: the official script
@@ -29,26 +35,35 @@ def answers_of(
         ignore_unknown: skip answers to unknown questions instead of failing.
 
     Raises:
-        FormatError: an answer is to an unknown question, to one that is already answered, or to a
-            text that several questions have.
+        FormatError: an answer is to an unknown question, to one that is already answered by
+            mistake, or to a text that several questions have.
     """
     known = {question.question_id: question for question in questions}
     find_question = id_by_text(questions)
     find = finder(documents)
-    taken: dict[str, Trace] = {}
-    for where, by_text, trace in given:
+    taken: defaultdict[str, list[Trace]] = defaultdict(list)
+    twice, any_traced = "", False
+    for where, by_text, trace, traced in given:
         name = trace.question_id
         key = find_question(name, f"{where}: ") if by_text else name
-        if key in taken:
-            raise FormatError(f"{where}: {name!r:.80} is answered twice; remove one answer")
+        if key in taken and not twice:
+            twice = f"{where}: {name!r:.80}"
+        any_traced = any_traced or traced
         question = known.get(key)
         if question is None and not ignore_unknown:
             raise FormatError(
                 f"{where}: there is no question {key!r:.80}; --ignore-unknown skips such questions"
             )
         evidence = _matched(trace.evidence, question.group if question else "", find)
-        taken[key] = replace(trace, question_id=key, evidence=evidence)
-    return taken
+        taken[key].append(replace(trace, question_id=key, evidence=evidence))
+    even = len(set(map(len, taken.values()))) == 1
+    differ = any(each != own[0] for own in taken.values() for each in own)
+    if twice and not any_traced and not (even and differ):
+        raise FormatError(
+            f"{twice} is answered twice; remove one answer, or give all questions as many, which "
+            "differ somewhere"
+        )
+    return repeats_of(chain.from_iterable(taken.values()))
 
 
 def _matched(

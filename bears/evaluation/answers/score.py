@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, get_args
 
 from bears.evaluation.answers.evidence_f1 import evidence_f1
@@ -15,6 +15,8 @@ from bears.language.normalization import normalization_of, without_citations
 from bears.language.yes_no import LITERAL
 from bears.trace import Trace
 from bears.types import Answer, AnswerType, Question
+
+VALUES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +66,15 @@ def score_answers(
     return scores
 
 
-def summarize_answers(scores: Mapping[str, AnswerScore], answered: int) -> dict[str, Any]:
+def mean_score(repeats: Sequence[AnswerScore]) -> AnswerScore:
+    """Return the means of a question's repeats; its type and reference are those of the first."""
+    means: dict[str, Any] = {
+        name: _mean(getattr(each, name) for each in repeats) for name in VALUES
+    }
+    return replace(repeats[0], **means)
+
+
+def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dict[str, Any]:
     """Average over the questions for which a value is defined; None if there are no such questions.
 
     Types count the answered questions only, as in the official evaluation, which gives a type

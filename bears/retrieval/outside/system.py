@@ -34,6 +34,8 @@ from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
 TEXTS = "documents.jsonl"
+PLACE = ("question", "repeat", "replies")
+"""What a line of the journal has beside a reply."""
 HEADER = re.compile(r"([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]*)", re.ASCII)
 
 
@@ -134,25 +136,33 @@ class OutsideSystem:
         if {"served": settings.part} in rows and not settings.keep:
             path.unlink()
             rows = []
-        self._known = {row["question"]: _kept(row) for row in rows if len(row) > 1}
-        self.failed: dict[str, str] = {}
-        """Questions on which the system failed, with the reason."""
-        self._asked: set[str] = set()
+        self._known = {
+            (row["question"], row.get("repeat", 1)): _kept(row) for row in rows if len(row) > 1
+        }
+        self.failed: dict[tuple[str, int], str] = {}
+        """Questions, and their repeats, on which the system failed, with the reason."""
+        self._asked: set[tuple[str, int]] = set()
 
-    def reply(self, question: str) -> Reply | None:
-        """Return the reply to a question, asked for only once; None if the system fails."""
-        self._asked.add(question)
-        if question in self.failed or question in self._known:
-            return self._known.get(question)
+    def reply(self, question: str, repeat: int = 1) -> Reply | None:
+        """Return the reply to a question, asked for only once; None if the system fails.
+
+        Args:
+            repeat: which time it is asked.
+        """
+        asked = question, repeat
+        self._asked.add(asked)
+        if asked in self.failed or asked in self._known:
+            return self._known.get(asked)
         started = perf_counter()
         try:
             found = reply_of(self._ask(question), question)
         except Exception as error:  # Whatever other people's code raises.
-            self.failed[question] = one_line(first_line(error), 200)
-            complain(f"the system fails on {one_line(question)!r:.80}: {self.failed[question]}")
+            self.failed[asked] = one_line(first_line(error), 200)
+            complain(f"the system fails on {one_line(question)!r:.80}: {self.failed[asked]}")
             return None
         row = {
             "question": question,
+            **({"repeat": repeat} if repeat > 1 else {}),
             "asked": datetime.now(UTC).isoformat(timespec="seconds"),
             "seconds": round(perf_counter() - started, 6),
             "steps": [self._cut(step) for step in found.steps],
@@ -161,8 +171,8 @@ class OutsideSystem:
             "confidence": found.confidence,
         }
         self._append(row)
-        self._known[question] = _kept(row)
-        return self._known[question]
+        self._known[asked] = _kept(row)
+        return self._known[asked]
 
     def finish(self) -> dict[str, Any]:
         """Return when the system was ``asked`` first and last, and on what it ``failed``.
@@ -171,7 +181,7 @@ class OutsideSystem:
             StoreError: more questions failed than may.
         """
         if len(self.failed) > self._settings.failing * len(self._asked):
-            question, reason = next(iter(self.failed.items()))
+            (question, _), reason = next(iter(self.failed.items()))
             raise StoreError(
                 f"the system fails on {len(self.failed)} of {len(self._asked)} questions, such as "
                 f"{one_line(question)!r:.80}: {reason}. The others are kept: run the same again, "
@@ -179,7 +189,8 @@ class OutsideSystem:
             )
         self._append({"served": self._settings.part})
         times = sorted(self._known[each].asked for each in self._asked - self.failed.keys())
-        return {"asked": [times[0], times[-1]] if times else [], "failed": [*self.failed]}
+        failed = [question for question, _ in self.failed]
+        return {"asked": [times[0], times[-1]] if times else [], "failed": failed}
 
     def _cut(self, step: Step) -> dict[str, Any]:
         passages = (step.passages or ())[: self._settings.k]
@@ -238,7 +249,7 @@ class OutsideSearcher:
 
 def _kept(row: Mapping[str, Any]) -> Reply:
     """Return the reply in a line of the journal."""
-    fields = {name: value for name, value in row.items() if name not in ("question", "replies")}
+    fields = {name: value for name, value in row.items() if name not in PLACE}
     if "replies" in row:  # As earlier versions wrote it.
         fields["steps"] = [{"query": row["question"], "passages": row["replies"]}]
     return parse(Reply, fields, "the journal of a system")
