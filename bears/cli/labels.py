@@ -359,7 +359,7 @@ def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
         answers = BenchmarkFiles(benchmark).answers(system)
         paths = records_in(records.folder, answers)
         rows = read_unjudged(records.questions, paths, language)
-        return {row.case.question_id: row.case for row in rows}
+        return {row.case.question_id: row.case for row in reversed(rows)}
 
     return lambda system, question_id: cases(system).get(question_id), language
 

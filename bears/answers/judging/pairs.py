@@ -41,7 +41,8 @@ def judged_in(path: Path, called: str) -> dict[str, dict[str, str]]:
         raise FormatError(
             f"{called}: no column {', '.join(missing)}; name a .questions.csv of judged answers"
         )
-    return {row["question_id"]: row for _, row in rows}
+    # Of repeats the first counts.
+    return {row["question_id"]: row for _, row in reversed([*rows])}
 
 
 @dataclass(frozen=True)
