@@ -1,16 +1,49 @@
 """Turn replies into traces."""
 
-from collections.abc import Iterator
+import math
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from itertools import chain, repeat
 
 from bears.answers.citations import Cited, cited
-from bears.answers.sentence import best_sentence
 from bears.answers.settings import SentenceGenerator, why_given_up
 from bears.answers.task import AnswerTask
-from bears.language.normalization import normalization_of
+from bears.language.normalization import Normalization, normalization_of
+from bears.language.sentences import sentence_ends
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import KeptReplies
 from bears.trace import Trace
+
+
+def best_sentence(
+    question: str, texts: Sequence[str], rules: Normalization
+) -> tuple[str, int] | None:
+    """Return the sentence with most of the question's words, and the position of its text.
+
+    A word of the question weighs ln(1 + n / m), if m of all n sentences contain it. The first
+    sentence with the greatest sum wins. Words are the tokens of the language's answer F1.
+
+    Returns:
+        None if no sentence shares a word with the question.
+    """
+    sentences = [
+        (sentence, position) for position, text in enumerate(texts) for sentence in _parts(text)
+    ]
+    words = [{*rules.tokens(rules.normal_form(sentence))} for sentence, _ in sentences]
+    wanted = {*rules.tokens(rules.normal_form(question))}
+    held = Counter(word for found in words for word in found & wanted)
+    weights = {word: math.log1p(len(sentences) / count) for word, count in held.items()}
+    scores = [math.fsum(weights[word] for word in found & wanted) for found in words]
+    best = max(range(len(scores)), key=scores.__getitem__, default=None)
+    return sentences[best] if best is not None and scores[best] > 0 else None
+
+
+def _parts(text: str) -> Iterator[str]:
+    start = 0
+    for end in [*sentence_ends(text), len(text)]:
+        if sentence := text[start:end].strip():
+            yield sentence
+        start = max(start, end)
 
 
 def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:

@@ -73,7 +73,7 @@ class ModelGenerator(GeneratorSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceGenerator(GeneratorSettings):
-    """The baseline of `bears.answers.sentence`, which needs no model."""
+    """The baseline of `bears.answers.answered`, which needs no model."""
 
     def __post_init__(self) -> None:
         super().__post_init__()

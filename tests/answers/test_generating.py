@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from bears.answers.answered import best_sentence
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, messages
-from bears.answers.sentence import best_sentence
 from bears.answers.shown import BYTES_A_TOKEN, show
 from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError

@@ -22,8 +22,7 @@ from bears.files.digest import sha256_of
 from bears.files.records import write_json
 from bears.layout import ANSWERS, LEADERBOARD, RETRIEVAL
 from bears.layout import CONFIG as CONFIGURATION
-from bears.publishing.leaderboard.pandachat import tables
-from bears.publishing.leaderboard.tables import markdown, publish
+from bears.publishing.leaderboard.tables import markdown, publish, tables
 from bears.results.board import HEADER, board_text, read_board
 from bears.results.revision import Revision
 from bears.results.row import LeaderboardRow, configuration_digest, row_of

@@ -21,10 +21,9 @@ from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_files, digest_of, sha256_of
 from bears.files.records import read_json, write_json, write_lines, write_records
 from bears.publishing.attestation import attest, differences
-from bears.publishing.card import card
+from bears.publishing.card import card, strictest
 from bears.publishing.export import write_export
 from bears.publishing.finished import Finished, read_finished
-from bears.publishing.licences import strictest
 from bears.types import Document, Question
 from tests.workspace import ROOT
 

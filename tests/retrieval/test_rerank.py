@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from bears.config import build
 from bears.errors import FormatError, RetrieverUnavailable, StoreError
-from bears.retrieval.combined.rerank import Reranked
-from bears.retrieval.combined.stored_texts import StoredTexts, recorded
+from bears.retrieval.combined.rerank import Reranked, StoredTexts, recorded
 from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.cross_encoder import CrossEncoder

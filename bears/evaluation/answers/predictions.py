@@ -1,17 +1,55 @@
 """Match a system's answers with the questions and documents of a benchmark."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
+from functools import cache
 from itertools import chain
 
 from bears.errors import FormatError
-from bears.evaluation.answers.evidence import SECTION, Find, finder
 from bears.evaluation.answers.forms import Given
 from bears.evaluation.by_text import id_by_text
 from bears.evaluation.repeats import repeats_of
+from bears.language.overlap import Chunks
 from bears.trace import Trace
 from bears.types import Chunk, Document, Question
+
+FLOAT = "FLOAT SELECTED"
+SECTION = " ::: "
+"""Part of the name of a section, which annotators sometimes gave as evidence."""
+Find = Callable[[str, str], str | None]
+"""Return the id of the document that evidence names, given the group of its question, or None."""
+
+
+def finder(documents: Collection[Document]) -> Find:
+    """Return a function that finds the document with an id, or in a group the one with a text.
+
+    Among documents that were read from PDFs, it finds the one with most of the text.
+    """
+    ids = {document.doc_id for document in documents}
+    places = {(document.group, plain(document.content)): document.doc_id for document in documents}
+    from_pdf: dict[str, list[Document]] = {}
+    for document in documents:
+        if ":pdf:" in document.doc_id:
+            from_pdf.setdefault(document.group, []).append(document)
+
+    @cache
+    def chunks(group: str) -> Chunks:
+        return Chunks([document.content for document in from_pdf[group]])
+
+    def find(group: str, evidence: str) -> str | None:
+        text = plain(plain(evidence).removeprefix(FLOAT).removeprefix(":"))
+        if evidence in ids or group not in from_pdf:
+            return evidence if evidence in ids else places.get((group, text))
+        position = chunks(group).holding_most_of(text)
+        return None if position is None else from_pdf[group][position].doc_id
+
+    return find
+
+
+def plain(text: str) -> str:
+    """Replace white space in ``text`` by single spaces, to compare paragraphs."""
+    return " ".join(text.split())
 
 
 def answers_of(
@@ -25,9 +63,9 @@ def answers_of(
     Several answers to a question are its repeats. Unless the file says what the system did for
     them, all questions must then have as many, and they must differ somewhere.
 
-    Evidence that matches no document (see `bears.evaluation.answers.evidence`) is kept and counts
-    as wrong. This includes figures and tables if captions are not documents: the official script
-    removes them from the gold only. Names of sections are removed, as they are from the gold.
+    Evidence that matches no document (see `finder`) is kept and counts as wrong. This includes
+    figures and tables if captions are not documents: the official script removes them from the gold
+    only. Names of sections are removed, as they are from the gold.
 
     Args:
         given: the answers of a file.
