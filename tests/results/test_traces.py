@@ -25,6 +25,7 @@ from bears.results.recorded_files import read_recorded
 from bears.results.traced import repeats_in
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question
+from tests.environments import python_with
 from tests.results import agents
 from tests.workspace import Workspace
 
@@ -455,14 +456,9 @@ def test_traces_that_agents_of_real_packages_leave_are_read(
     package: str, tmp_path: Path, workspace: Workspace
 ) -> None:
     program, needed, written = AGENTS[package]
-    python, out = tmp_path / "environment/bin/python", tmp_path / "out"
+    out = tmp_path / "out"
     out.mkdir()
-    uv = [sys.executable, "-m", "uv"]
-    subprocess.run([*uv, "venv", "--quiet", str(tmp_path / "environment")], check=True)
-    install = [*uv, "pip", "install", "--quiet", "--python", str(python), *needed, *ENCODING]
-    done = subprocess.run(install, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"{', '.join(needed)} cannot be installed: {done.stderr[-200:]}")
+    python = python_with(tmp_path / "environment", *needed, *ENCODING)
     folder = workspace.root / "data/mini/translated"
     words = [str(python), "-c", program, str(folder), str(out)]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
