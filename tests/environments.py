@@ -14,7 +14,7 @@ def python_with(folder: Path, *needed: str) -> Path:
     """Make an environment with these packages and return its Python; skip without them."""
     python, uv = folder / "bin/python", [sys.executable, "-m", "uv"]
     subprocess.run([*uv, "venv", "--quiet", str(folder)], check=True)
-    # Where pip is told of a build of torch for CPU, so is uv.
+    # Where pip finds a build of torch for CPU, uv does too.
     links = [
         word for place in os.environ.get("PIP_FIND_LINKS", "").split() for word in ("-f", place)
     ]

@@ -18,7 +18,7 @@ def require_token() -> None:
 
 
 def push(folder: Path, name: str) -> str:
-    """Push a folder to a dataset, which is made as a private one if there is none.
+    """Write a folder to a dataset, and make a private one if the hub has none of this name.
 
     Args:
         name: ``OWNER/NAME``.

@@ -13,6 +13,7 @@ from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
+from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.clusters import share_interval
@@ -99,9 +100,9 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         scores of `summarize_answers`; ``pass_rate`` over the questions with a verdict, and
         ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
         number of citations of documents that were not shown; the number of answers that speak to
-        the judge; and a count of each cause. A value is null if it is undefined. ``interval_95``
-        is Wilson's for the pass rate. With several judges, ``judges`` has the rates of each, and
-        ``agreement`` that of each pair.
+        the judge; `calibration_errors`; and a count of each cause. A value is null if it is
+        undefined. ``interval_95`` is Wilson's for the pass rate. With several judges, ``judges``
+        has the rates of each, and ``agreement`` that of each pair.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
@@ -147,8 +148,20 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         **pass_rates([row.ruling for row in rows]),
         "cited_not_given": sum(row.trace.cited_not_given for row in rows),
         "flagged": sum("injection" in row.flags for row in rows),
+        **_calibration(rows),
         "causes": {cause: causes[cause] for cause in CAUSES if causes[cause]},
     }
+
+
+def _calibration(rows: Sequence[JudgedQuestion]) -> dict[str, float | None]:
+    """Return `calibration_errors` of the answers with a verdict."""
+    judged = [
+        (row.trace.confidence, VALUES[row.ruling.verdict])
+        for row in rows
+        if row.ruling and row.ruling.verdict != "unscored" and row.trace.answer is not None
+    ]
+    errors = calibration_errors([stated for stated, _ in judged], [right for _, right in judged])
+    return {name: rounded(error) for name, error in errors.items()}
 
 
 def pass_rates(rulings: Sequence[Ruling | None]) -> dict[str, Any]:
