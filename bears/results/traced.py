@@ -3,6 +3,7 @@
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import stream_documents
 from bears.files.traces import read_traces
+from bears.results.costs import Costs
 from bears.results.records import Records
 from bears.results.system import System, frames_of
 from bears.retrieval.levels import documents_of
@@ -85,6 +87,17 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
     return values
 
 
+def _costs(values: pd.DataFrame) -> Costs:
+    """Return what the traces say of times and prices."""
+    found = Costs()
+    if "seconds" in values:
+        p50, p95 = values["seconds"].quantile([0.5, 0.95]) * 1000
+        found = replace(found, p50_ms=p50, p95_ms=p95)
+    if "usd" in values:
+        found = replace(found, usd=(values["usd"].mean() * 1000,) * 2)
+    return found
+
+
 def system_of_traces(path: Path, records: Records) -> System:
     """Return the system of a file of traces; a question's value is the mean of its repeats.
 
@@ -115,4 +128,5 @@ def system_of_traces(path: Path, records: Records) -> System:
         queries=records.queries,
         decisions=records.decided.kept,
         traced=path,
+        costing=partial(_costs, values),
     )

@@ -20,9 +20,10 @@ from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import Measured
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import write_json, write_records
-from bears.files.traces import read_traces
+from bears.files.traces import read_traces, write_traces
 from bears.results.recorded_files import read_recorded
-from bears.results.traced import repeats_in
+from bears.results.traced import repeats_in, system_of_traces
+from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question
 from tests.environments import python_with
@@ -164,6 +165,7 @@ def test_spans_of_generative_ai_give_searches_calls_and_the_answer(
         "useless_searches": 0,
         "first_gold_search": 2,
         "evidence_recall": 1,
+        "browsecomp_recall": 1,
         "evidence_recall_at_search@1": 0,
         "evidence_recall_at_search@2": 1,
         "evidence_recall_at_search@3": 1,
@@ -378,6 +380,19 @@ def test_run_files_of_browsecomp_plus_give_the_values_of_its_program(tmp_path: P
     assert np.isnan(values["cited_precision"][1:]).all()
 
 
+def test_the_costs_of_a_file_of_traces_are_those_that_it_states(atlas: Path) -> None:
+    spent = {"q1": (2.0, 0.25), "q2": (4.0, 0.75)}
+    file = atlas.parent / "agent.traces.jsonl"
+    traces = [
+        Trace(question_id=key, calls=(ModelCall("m", 1, 1, usd),), seconds=seconds)
+        for key, (seconds, usd) in spent.items()
+    ]
+    write_traces(file, traces)
+    costs = system_of_traces(file, records_of("mini", atlas, unattested=True)).costs
+    # A thousand questions for half a dollar each; 95 % of the way from 2 to 4 seconds.
+    assert (costs.p50_ms, costs.p95_ms, costs.usd) == (3000, 3900, (500, 500))
+
+
 EVILS = {
     "not a trace": '{"a": 1}',
     "a text": '"spans"',
@@ -490,6 +505,7 @@ def test_traces_that_agents_of_real_packages_leave_are_read(
             assert tokens == calls[package]
     compared = workspace.python("bears", "compare", "agent.traces.jsonl", "workspace")
     assert "5 questions" in compared or "18 questions" in compared
+    assert "2 systems on mini" in workspace.python("bears", "report", "agent.traces.jsonl", "HEAD")
 
 
 IMPORT = """

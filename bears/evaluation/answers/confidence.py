@@ -1,6 +1,7 @@
 """Calibration: whether answers are right as often as the confidence that they state says."""
 
 from collections.abc import Sequence
+from math import sqrt
 
 import numpy as np
 
@@ -31,8 +32,8 @@ def calibration_errors(stated: Sequence[float | None], right: Sequence[float]) -
     ours = np.argsort(confidence[known], kind="stable")
     theirs = np.argsort(confidence)
     return {
-        "calibration_error": _root(_gaps(confidence[known][ours], correct[known][ours])),
-        "browsecomp_calibration_error": _root(_gaps(confidence[theirs], correct[theirs])[:-1]),
+        "calibration_error": sqrt(_gaps(confidence[known][ours], correct[known][ours]).sum()),
+        "browsecomp_calibration_error": sqrt(_gaps(confidence[theirs], correct[theirs])[:-1].sum()),
     }
 
 
@@ -43,7 +44,3 @@ def _gaps(confidence: Floats, correct: Floats) -> Floats:
     sizes = np.diff(starts, append=n)
     gaps = np.add.reduceat(confidence - correct, starts) / sizes
     return np.asarray(gaps**2 * sizes / n)
-
-
-def _root(gaps: Floats) -> float:
-    return float(np.sqrt(gaps.sum()))
