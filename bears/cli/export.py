@@ -8,8 +8,7 @@ from pathlib import Path
 from bears.errors import ConfigurationError, FormatError
 from bears.publishing.export import write_export
 from bears.publishing.finished import read_finished
-from bears.publishing.push import push as pushed
-from bears.publishing.push import require_token
+from bears.publishing.push import pushed, require_token
 from bears.selection.configuration import composed, language_of
 
 

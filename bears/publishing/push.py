@@ -17,8 +17,8 @@ def require_token() -> None:
         raise ConfigurationError("the hub takes nothing without a token; set HF_TOKEN to one")
 
 
-def push(folder: Path, name: str) -> str:
-    """Write a folder to a dataset, and make a private one if the hub has none of this name.
+def pushed(folder: Path, name: str) -> str:
+    """Send a folder to a dataset, and make a private one if the hub has none of this name.
 
     Args:
         name: ``OWNER/NAME``.

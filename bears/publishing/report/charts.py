@@ -101,8 +101,8 @@ def by_search(rows: Sequence[Row]) -> str:
     x = {"field": "n", "type": "quantitative", "scale": {"nice": False, "padding": 12}}
     x["axis"] = {"values": sorted({row["n"] for row in rows}), "grid": False}
     place = {"x": x, "y": {**SHARE, "field": "recall"}}
-    line = {**place, "color": COLOR, "detail": {"field": "name"}}
-    layer = [_layer("line", line, strokeWidth=2), _points(place, 70)]
+    line = _layer("line", {**place, "color": COLOR, "detail": {"field": "name"}}, strokeWidth=2)
+    layer = [line, _points(place, 70)]
     return _svg(width=640, height=230, data={"values": list(rows)}, layer=layer)
 
 

@@ -164,8 +164,7 @@ def _steps(trace: Trace, question: Question, top: int) -> dict[str, Any]:
     for search in trace.searches or ():
         found = [[hit.chunk.name, question.answered_by(hit.chunk)] for hit in search.passages]
         shown = [*found[:top], *(each for each in found[top:] if each[1])]
-        query = cut(search.query, OTHER)
-        searches.append({"query": query, "seconds": search.seconds, "found": shown})
+        searches.append([cut(search.query, OTHER), search.seconds, shown])
     return {"searches": searches, "calls": [asdict(call) for call in trace.calls]}
 
 

@@ -95,7 +95,7 @@
   const amount = (name, n) => (n === null ? null : word(`step_${name}`, { n }));
   const timeline = (question, forms, { searches, calls }) =>
     make("div", { class: "steps" },
-      searches.map(({ query, seconds, found }, at) => make("div", {},
+      searches.map(([query, seconds, found], at) => make("div", {},
         make("span", { class: "kind" }, [word("step", { n: at + 1 }), amount("seconds", seconds)].filter(Boolean).join(" · ")),
         make("span", { dir: "auto" }, query || "–"),
         found.length ? make("ol", {}, found.map(([id, right]) => [byId.get(id) ?? { id, text: "" }, null, right]).map(foundDocument(question, forms))) : make("p", { class: "kind" }, word("nothing_found")))),
