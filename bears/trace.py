@@ -60,6 +60,7 @@ class Trace:
         given_up: why the model refused the question.
         error: what failed.
         confidence: that the answer is right, from 0 to 1, as the system says.
+        tool_calls: of all tools, searches included; None: not known.
         asked: when, in UTC.
         seconds: that all of it took.
     """
@@ -76,6 +77,7 @@ class Trace:
     given_up: str = ""
     error: str = ""
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    tool_calls: int | None = None
     asked: str = ""
     seconds: float | None = None
 

@@ -1,5 +1,6 @@
 """``bears report``: an HTML page about a benchmark and everything that was measured on it."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError
@@ -11,9 +12,11 @@ from bears.publishing.report.label_notes import label_notes
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
 from bears.selection.configuration import composed, records_of, selected
+from bears.selection.systems import chosen
 
 
 def write_report(
+    systems: Sequence[str] = (),
     *,
     out: Path = Path("report.html"),
     benchmark: str = "",
@@ -28,6 +31,7 @@ def write_report(
     question with what each system found. The page needs no network.
 
     Args:
+        systems: as for `bears compare`; default: HEAD, its experiments and the workspace
         out: default: report.html
         measure: the measure that decides, such as recall@10
         top: documents of each system, 1 to 100; default: 10
@@ -35,23 +39,26 @@ def write_report(
     """
     if not 1 <= top <= 100:
         raise ConfigurationError(f"--top is {top}; expected a whole number from 1 to 100")
-    chosen = selected(composed(benchmark))
-    name = chosen.benchmark.name
+    choice = selected(composed(benchmark))
+    name = choice.benchmark.name
     records = records_of(name)
-    systems = ran_on(records, all_commits)
-    if not systems:
+    shown = chosen(systems, name, least=1) if systems else ran_on(records, all_commits)
+    if not shown:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")
-    columns = list(map(str, systems[0].values.columns))
+    state = records.state.as_dict()["state"]
+    if others := [system.name for system in shown if system.benchmark.get("state") != state]:
+        raise FormatError(f"{others[0]!r:.80} is not of {name} as it is now; measure it again")
+    columns = list(map(str, shown[0].values.columns))
     main = our_name(measure) or records.evaluate.main
     if not measure and columns and main not in columns:
         main = columns[0]
     order = [question.question_id for question in records.questions]
-    described = [system.only(order) for system in systems]
+    described = [system.only(order) for system in shown]
     files, notes = BenchmarkFiles(name), label_notes(described)
-    about = chosen.benchmark, chosen.sources, files, records.questions
+    about = choice.benchmark, choice.sources, files, records.questions
     text = report(*about, described, main, top, prefer, notes)
     write_text(out, text)
-    what = f"{len(systems)} systems" if len(systems) > 1 else "1 system"
+    what = f"{len(shown)} systems" if len(shown) > 1 else "1 system"
     print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")
 
 

@@ -12,7 +12,8 @@ FIRST = (1, 2, 3, 5)
 """After how many searches the evidence recall is taken."""
 RECALL = "evidence_recall"
 FEWER_IS_BETTER = {
-    *("searches", "useless_searches", "first_gold_search", "calls", "tokens", "usd", "seconds")
+    *("searches", "useless_searches", "first_gold_search"),
+    *("tool_calls", "calls", "tokens", "usd", "seconds"),
 }
 Values = dict[str, float]
 
@@ -27,9 +28,12 @@ def trace_values(questions: Sequence[Question], traces: Mapping[str, Trace]) -> 
     first search that found one, undefined if none did. A search is among the
     ``useless_searches`` if it found no document that was new. ``cited_precision`` is the share of
     the cited documents that are gold, undefined without one; ``cited_recall`` that of the gold
-    documents that are cited. ``searches``, ``calls``, ``tokens``, ``usd`` and ``seconds`` are those
-    of the whole question. A question without a trace counts 0 in recall, and what a trace does not
-    say is undefined.
+    documents that are cited. ``searches``, ``tool_calls``, ``calls``, ``tokens``, ``usd`` and
+    ``seconds`` are those of the whole question. A question without a trace counts 0 in recall, and
+    what a trace does not say is undefined.
+
+    BrowseComp-Plus' program averages over what there is: ``browsecomp_recall`` is undefined without
+    a trace, and ``browsecomp_citation_recall`` without a citation.
 
     Args:
         traces: by question_id.
@@ -57,6 +61,9 @@ def _row(question: Question, trace: Trace | None, cites: bool) -> Values:
         cited = {chunk.doc_id for chunk in trace.evidence}
         found["cited_precision"] = len(cited & gold) / len(cited) if cited else np.nan
         found["cited_recall"] = len(cited & gold) / len(gold)
+        found["browsecomp_citation_recall"] = found["cited_recall"] if cited else np.nan
+    if trace.tool_calls is not None:
+        found["tool_calls"] = trace.tool_calls
     if trace.calls:
         found["calls"] = len(trace.calls)
     tokens = [n for each in trace.calls for n in (each.input_tokens, each.output_tokens)]
@@ -84,7 +91,7 @@ def _of_searches(trace: Trace, gold: Collection[str]) -> Values:
     found: Values = {"searches": len(trace.searches), "useless_searches": useless}
     if gold:
         found["first_gold_search"] = first
-        found[RECALL] = recalls[-1]
+        found[RECALL] = found["browsecomp_recall"] = recalls[-1]
         for n in FIRST:
             found[f"{RECALL}_at_search@{n}"] = recalls[min(n, len(trace.searches))]
     return found

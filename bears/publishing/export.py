@@ -9,7 +9,6 @@ from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import pick
 from bears.files.digest import sha256_of
-from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.records import write_json, write_text
 from bears.publishing import beir, parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
@@ -59,7 +58,7 @@ def _same(one: Path, other: Path) -> bool:
     if sha256_of(one) == sha256_of(other):
         return True
     # The bytes of parquet depend on the version of pyarrow.
-    return one.suffix == ".parquet" and [*parquet_rows(one)] == [*parquet_rows(other)]
+    return one.suffix == ".parquet" and parquet.rows_as_now(one) == parquet.rows_as_now(other)
 
 
 def _exported_part(finished: Finished) -> dict[str, Any]:

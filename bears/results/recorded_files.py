@@ -37,7 +37,7 @@ LANGFUSE = {
 }
 """OpenInference's attributes, and the fields in which Langfuse has them."""
 CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
-BRACKETED = re.compile(r"\[([^\[\]]*)\]|【([^【】]*)】")
+BRACKETED = (re.compile(r"\[([^\[\]]*)\]"), re.compile(r"【([^【】]*)】"))
 
 
 def read_recorded(
@@ -198,10 +198,15 @@ def _time(value: Any) -> float | None:
 
 
 def _browsecomp(row: Mapping[str, Any]) -> Recorded:
-    """Return a run file. As in BrowseComp-Plus' program, an unfinished answer does not count."""
+    """Return a run file.
+
+    As in BrowseComp-Plus' program, the names of tools say which ones search, and an unfinished
+    answer does not count.
+    """
     steps = []
     for each in row["result"]:
-        if each.get("type") == "tool_call":
+        tool = str(each.get("tool_name")).lower()
+        if each.get("type") == "tool_call" and ("search" in tool or "retrieval" in tool):
             passages = passages_in(each.get("output")) or ()
             named = tuple(Passage(id=passage.id) for passage in passages if passage.id)
             steps.append(Step(text_of(each.get("arguments"), ("user_query", "query")), named))
@@ -210,15 +215,18 @@ def _browsecomp(row: Mapping[str, Any]) -> Recorded:
         steps = [Step("", tuple(Passage(id=str(each)) for each in row["retrieved_docids"]))]
     last = row["result"][-1] if row["result"] else {}
     text = str(last.get("output") or "") if last.get("type") == "output_text" else ""
-    numbers = (re.findall(r"\d+", "".join(each)) for each in BRACKETED.findall(text))
-    cited = tuple(dict.fromkeys(number for found in numbers for number in found))
-    stated = CONFIDENCE.search(text)
+    counts = row.get("tool_call_counts")
     finished = row.get("status") == "completed" and bool(text.strip())
+    said = text if finished else ""
+    marks = (each for pattern in BRACKETED for each in pattern.findall(said))
+    cited = tuple(dict.fromkeys(number for mark in marks for number in re.findall(r"\d+", mark)))
+    stated = CONFIDENCE.search(said)
     reply = Reply(
         tuple(steps),
         answer=text if finished else None,
         cited=cited,
         confidence=min(float(stated[1]) / 100, 1.0) if stated else None,
+        tool_calls=None if counts is None else sum(map(int, counts.values())),
         error="" if finished else f"status {row.get('status')}",
     )
     return Recorded(reply, "", {}, question_id=str(row["query_id"]))

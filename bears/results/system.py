@@ -21,6 +21,7 @@ from bears.files.trec import read_table
 from bears.results.costs import Costs
 from bears.results.revision import Revision
 from bears.results.values import QUESTION
+from bears.retrieval.levels import documents_of
 from bears.trace import Search, Trace
 from bears.types import Question, Ranking, Run, whole_documents
 
@@ -98,6 +99,11 @@ class System(Measured):
     @cached_property
     def rankings(self) -> Mapping[str, Ranking]:
         """Return question_id to its documents, best first. Raises FormatError."""
+        if self.traced:
+            return {
+                key: documents_of(trace.ranking, len(trace.ranking))
+                for key, trace in self.traces.items()
+            }
         if self.run is None:
             return self.ranked
         return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
@@ -111,7 +117,7 @@ class System(Measured):
         if self.chunks:
             found = read_chunk_run(self.chunks, set(self.values.index))
         else:
-            found = whole_documents(self.rankings)
+            found = whole_documents({} if self.traced else self.rankings)
         traces = {
             key: Trace(question_id=key, searches=(Search("", ranking),))
             for key, ranking in found.items()

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -17,6 +18,7 @@ from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import stream_documents
 from bears.files.traces import read_traces
+from bears.results.costs import Costs
 from bears.results.records import Records
 from bears.results.system import System, frames_of
 from bears.results.values import QUESTION, averaged
@@ -66,6 +68,17 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
     return values
 
 
+def _costs(values: pd.DataFrame) -> Costs:
+    """Return what the traces say of times and prices."""
+    found = Costs()
+    if "seconds" in values:
+        p50, p95 = values["seconds"].quantile([0.5, 0.95]) * 1000
+        found = replace(found, p50_ms=p50, p95_ms=p95)
+    if "usd" in values:
+        found = replace(found, usd=(values["usd"].mean() * 1000,) * 2)
+    return found
+
+
 def system_of_traces(path: Path, records: Records) -> System:
     """Return the system of a file of traces; a question's value is the mean of its repeats.
 
@@ -95,4 +108,5 @@ def system_of_traces(path: Path, records: Records) -> System:
         decisions=records.decided.kept,
         traced=path,
         repeated=rows,
+        costing=partial(_costs, values),
     )

@@ -14,8 +14,8 @@ from bears.results.system import System
 from bears.selection.configuration import composed, records_of, selected
 
 
-def chosen(words: Sequence[str], benchmark: str) -> list[System]:
-    """Return the named systems. Raises FormatError if there are fewer than two."""
+def chosen(words: Sequence[str], benchmark: str, least: int = 2) -> list[System]:
+    """Return the named systems. Raises FormatError if there are fewer than ``least``."""
 
     def records() -> Records:
         return records_of(benchmark or selected(composed()).benchmark.name)
@@ -23,7 +23,7 @@ def chosen(words: Sequence[str], benchmark: str) -> list[System]:
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
     systems = [system_of(word, records) for word in words]
-    if len(systems) < 2:
+    if len(systems) < least:
         raise FormatError("one system cannot be compared; name two or more, or none for all")
     names = [system.name for system in systems]
     # Files with the same name get their whole paths.

@@ -215,7 +215,7 @@ ELSEWHERE = {
     "cli.labels": "a table with labels; tests/cli/test_labels.py",
     "cli.judgements": "candidates, sealed by their manifest",
     "evaluation.clusters": "the lineage, sealed by its manifest",
-    "publishing.export": "tests/publishing/test_publishing.py",
+    "publishing.parquet": "tests/publishing/test_publishing.py",
     "stages.config": "its own earlier output; tests/config/test_configuration.py",
     "stages.retrieve": "the index's timing, whose fields are checked when they are read again",
     "cli.init": "files of the package",

@@ -25,6 +25,7 @@ from bears.publishing.card import card, strictest
 from bears.publishing.export import write_export
 from bears.publishing.finished import Finished, read_finished
 from bears.types import Document, Question
+from tests.publishing.pushing_hub import pushed_to
 from tests.workspace import ROOT
 
 QUESTIONS = [
@@ -93,10 +94,12 @@ def test_beir_and_parquet_hold_every_record_and_grade(finished: Finished, tmp_pa
     qrels = (out / "qrels" / "test.tsv").read_text(encoding="utf-8")
     assert qrels == "query-id\tcorpus-id\tscore\nq1\td1\t2\nq1\td2\t1\n"
     folder = out / "parquet"
-    contents = pq.read_table(folder / "corpus.parquet").column("content").to_pylist()
+    contents = pq.read_table(folder / "corpus.parquet").column("text").to_pylist()
     assert contents == [document.content for document in DOCUMENTS]
     queries = pq.read_table(folder / "queries.parquet").to_pylist()
-    assert [row["gold_doc_ids"] for row in queries] == [["d1", "d2"], [], []]
+    assert [(row["_id"], row["text"]) for row in queries] == [
+        (question.question_id, question.question) for question in QUESTIONS
+    ]
     assert [row["judged"] for row in queries] == [True, True, False]
     qrels = pq.read_table(folder / "qrels.parquet").to_pylist()
     assert [tuple(row.values()) for row in qrels] == [("q1", "d1", 2), ("q1", "d2", 1)]
@@ -296,8 +299,8 @@ def test_a_forged_parquet_file_is_refused_and_one_of_another_version_is_not(
     _forge(out, name, (out / name).read_bytes(), _parquet(rows, "zstd"))
     assert main(["attest", "out"]) == 0
     capsys.readouterr()
-    grades = pa.array([grade.as_py() + 1 for grade in rows["grade"]])
-    changed = rows.set_column(rows.schema.get_field_index("grade"), "grade", grades)
+    grades = pa.array([grade.as_py() + 1 for grade in rows["score"]])
+    changed = rows.set_column(rows.schema.get_field_index("score"), "score", grades)
     _forge(out, name, (out / name).read_bytes(), _parquet(changed, "zstd"))
     assert main(["attest", "out"]) == 1
     assert name in capsys.readouterr().err
@@ -307,6 +310,80 @@ def _parquet(table: pa.Table, compression: str) -> bytes:
     stream = pa.BufferOutputStream()
     pq.write_table(table, stream, compression=compression)
     return bytes(stream.getvalue())
+
+
+def test_an_export_of_an_earlier_version_is_attested_and_forged_it_is_not(
+    checkout: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The names of its columns were our own, and the queries had their gold."""
+    assert main(["export", "out"]) == 0
+    out, gold = checkout / "out", [["d1", "d2"], [], []]
+    before = {
+        "queries": {"_id": "question_id", "text": "question"},
+        "corpus": {"_id": "doc_id", "text": "content"},
+        "qrels": {"query-id": "question_id", "corpus-id": "doc_id", "score": "grade"},
+    }
+    for name, called in before.items():
+        table = pq.read_table(out / f"parquet/{name}.parquet")
+        table = table.rename_columns([called.get(each, each) for each in table.column_names])
+        if name == "queries":
+            table = table.append_column("gold_doc_ids", pa.array(gold))
+        if name == "corpus":
+            table = table.drop_columns(["title"])
+        _forge_parquet(out, name, table)
+    assert main(["attest", "out"]) == 0
+    capsys.readouterr()
+    forged = pq.read_table(out / "parquet/queries.parquet").drop_columns(["gold_doc_ids"])
+    _forge_parquet(out, "queries", forged.append_column("gold_doc_ids", pa.array([["d1"], [], []])))
+    assert main(["attest", "out"]) == 1
+    assert "queries.parquet" in capsys.readouterr().err
+
+
+def _forge_parquet(out: Path, name: str, table: pa.Table) -> None:
+    file = f"parquet/{name}.parquet"
+    _forge(out, file, (out / file).read_bytes(), _parquet(table, "zstd"))
+
+
+def test_an_export_is_pushed_to_the_hub(
+    checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pushed_to(monkeypatch) as hub:
+        assert main(["export", "out", "--push", "me/mini"]) == 0
+    assert f"pushed to {hub.url}/datasets/me/mini" in capsys.readouterr().out
+    out = checkout / "out"
+    kept = {p.relative_to(out).as_posix(): p.read_bytes() for p in out.rglob("*") if p.is_file()}
+    assert hub.files == kept
+    assert hub.made == [
+        {"name": "mini", "organization": "me", "type": "dataset", "visibility": "private"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("token", "name", "status", "message"),
+    [
+        ("", "me/mini", 200, "the hub takes nothing without a token; set HF_TOKEN"),
+        ("hf_x", "me/mini", 403, "the hub did not take 'me/mini': 403 Forbidden: no right"),
+        ("hf_x", "me/mini", 401, "the hub did not take 'me/mini': "),
+        ("hf_x", "a/b/c", 200, "the hub did not take 'a/b/c'"),
+    ],
+)
+def test_a_push_that_fails_says_why_in_a_sentence_and_leaves_nothing(
+    checkout: Path,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+    token: str,
+    name: str,
+    status: int,
+    message: str,
+) -> None:
+    with pushed_to(monkeypatch, token, status) as hub:
+        assert main(["export", "out", "--push", name]) == 1
+    told = capsys.readouterr().err
+    assert message in told
+    assert "hf_x" not in told
+    assert len(told.splitlines()) == 1
+    assert not hub.files
+    assert not (checkout / "out").exists()
 
 
 def test_a_forged_licence_is_not_vouched_for_even_with_another_provenance(

@@ -5,6 +5,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare
 from bears.files.records import read_questions, write_json, write_lines, write_records
 from bears.files.spreadsheet import write_csv
+from bears.files.traces import write_traces
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
@@ -32,7 +34,8 @@ from bears.results.system import Doubts, System, UnreadTexts
 from bears.selection.configuration import composed
 from bears.selection.uses import ANSWERS as USED_FOR_ANSWERS
 from bears.selection.uses import workflow_of
-from bears.types import Document, Hit, Question, QuestionType
+from bears.trace import ModelCall, Search, Trace
+from bears.types import Chunk, ChunkHit, Document, Hit, Question, QuestionType
 from tests.browser import dom
 from tests.workspace import Workspace
 
@@ -277,7 +280,7 @@ def test_a_thousand_questions_cost_what_the_plan_says(
     assert dollars(unknown, Path("data/mini/translated"), runs[0], runs[1]) is None
 
 
-KEYS = ("nav_", "measure_", "role_", "advice_by_", "advice_not_", "labels_")
+KEYS = ("nav_", "measure_", "role_", "advice_by_", "advice_not_", "labels_", "step_")
 """How keys begin whose rest is a value, or that commands give."""
 
 
@@ -449,6 +452,136 @@ def test_systems_are_ordered_by_their_means_and_untested_ones_come_last() -> Non
     found = compared([other, *systems], "m")["systems"]
     assert [system["name"] for system in found] == ["high", "middle", "low", "other"]
     assert found[-1]["measures"]["x"]["mean"] == 0.75
+
+
+# ----------------------------------------------------------------------------- agents
+
+
+def searched(query: str, *ids: str, seconds: float | None = None) -> Search:
+    return Search(query, tuple(ChunkHit(Chunk(each), 0.0) for each in ids), seconds)
+
+
+def agent(made: Made, traces: Sequence[Trace]) -> System:
+    """Return the system of a file of traces, with a value of the page's measure."""
+    file = made.folder / "agent.traces.jsonl"
+    write_traces(file, traces)
+    values = pd.DataFrame({"success@1": made.values(0)}, index=made.ids)
+    return System("agent", "", values, traced=file)
+
+
+def test_an_agent_is_shown_as_its_steps_and_its_answer(tmp_path: Path) -> None:
+    made = Made(tmp_path, ["red fox", "beta", "red hen", "blue fox"], ["one"])
+    trace = Trace(
+        question_id="q1",
+        searches=(searched("greek", "d0", "far", seconds=0.25), searched("letters", "d1")),
+        calls=(ModelCall("m1", 30, 2, 0.004, 1.5), ModelCall("m2")),
+        answer="It is beta.",
+    )
+    made.files.append(agent(made, [trace, Trace(question_id="q2", searches=(searched("", "d2"),))]))
+    page = tmp_path / "page.html"
+    page.write_text(made.page(), encoding="utf-8")
+    shown = re.sub(r"<style>.*?</style>|<script.*?</script>", "", dom(page, "q=q1"), flags=re.S)
+    [steps] = re.findall(r'<div class="steps">.*?</div></div>(?=<div class="given">)', shown)
+    text = re.sub(r"\s+", " ", re.sub(r"<[^>]+>", " ", steps)).strip()
+    assert text == (
+        "search 1 · 0.25 s greek red fox right 0 red fox red fox right 0 far "
+        "search 2 letters ✓ right beta right 1 blue fox beta right 1 "
+        "call of a model · 30 tokens in · 2 tokens out · 1.5 s · US$ 0.004 m1 call of a model m2"
+    )
+    assert "It is beta." in shown
+    # A question with one search has its ranking.
+    assert 'class="steps"' not in dom(page, "q=q2")
+
+
+def test_traces_of_other_people_do_nothing_on_the_page(tmp_path: Path) -> None:
+    made = Made(tmp_path, HOSTILE, HOSTILE[:1])
+    traces = [
+        Trace(
+            question_id=f"q{at}",
+            searches=(searched(evil, evil, f"d{at}"), searched(evil, "length", "__proto__")),
+            calls=(ModelCall(evil, 1),),
+            answer=evil,
+        )
+        for at, evil in enumerate(HOSTILE)
+    ]
+    made.files.append(replace(agent(made, traces), name=HOSTILE[3]))
+    html = made.page()
+    assert [tag for tag, _ in Tags(html).found].count("script") == 2
+    page = tmp_path / "page.html"
+    page.write_text(html, encoding="utf-8")
+    for at in (0, 3):
+        found = Tags(opened := dom(page, f"q=q{at}")).found
+        assert "data-ran" not in next(attributes for tag, attributes in found if tag == "html")
+        assert 'class="steps"' in opened
+        assert not {tag for tag, _ in found} & {"img", "iframe", "base", "object"}
+    assert opened.count(escape(HOSTILE[3], quote=False)) > 5
+
+
+def test_the_chart_of_searches_has_the_gold_of_the_first_n_of_each_system(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drawn: list[dict[str, Any]] = []
+
+    def chart(rows: list[dict[str, Any]]) -> str:
+        drawn.extend(rows)
+        return "<svg>searches</svg>"
+
+    monkeypatch.setattr("bears.publishing.report.page.by_search", chart)
+    made = Made(tmp_path, ["first", "second"], ["one"])
+    assert "searches</svg>" not in made.page()
+    traces = [
+        Trace(question_id="q0", searches=(searched("a", "d1"), searched("b", "d0"))),
+        Trace(question_id="q1", searches=(searched("c", "d1"),)),
+    ]
+    made.files.append(agent(made, traces))
+    assert "searches</svg>" in made.page()
+    found = {(row["name"], row["n"]): row["recall"] for row in drawn}
+    # By hand: the second search finds the gold of the first question.
+    assert [found["agent", n] for n in (1, 2, 3, 5)] == [0.5, 1, 1, 1]
+    assert [found["one", n] for n in (1, 2, 3, 5)] == [1, 1, 1, 1]
+
+
+@pytest.mark.slow
+def test_twenty_questions_of_fifty_steps_are_all_there_and_each_opens_in_a_second(
+    tmp_path: Path,
+) -> None:
+    texts = [f"{n} " + "石頭的顏色很多" * 60 for n in range(40)]
+    made = Made(tmp_path, texts, ["one"])
+    traces = [
+        Trace(
+            question_id=f"q{n}",
+            searches=tuple(
+                searched(f"query {step}", *(f"d{(n + step + place) % 40}" for place in range(10)))
+                for step in range(50)
+            ),
+            calls=(ModelCall("m", 900, 90, 0.01, 1.0),) * 50,
+        )
+        for n in range(20)
+    ]
+    made.files.append(agent(made, traces))
+    html = made.page()
+    data = data_of(html)
+    own = str(data["systems"].index("agent"))
+    steps = [question.get("steps", {}).get(own, {}) for question in data["questions"]]
+    assert [len(each["searches"]) for each in steps if each] == [50] * 20
+    # The page measures itself: the policy that forbids it is taken out.
+    html = re.sub(r'<meta http-equiv="Content-Security-Policy"[^>]*>', "", html)
+    first = '<script type="application'
+    html = html.replace(first, f"<script>const a = performance.now();</script>{first}")
+    took = """<script>
+        const times = [performance.now() - a];
+        for (let n = 0; n < 20; n += 1) {
+          const start = performance.now();
+          document.getElementById(`head-${n}`).click();
+          document.body.offsetHeight;
+          times.push(performance.now() - start);
+        }
+        document.title = `took ${Math.max(...times)}`;
+        </script></body>"""
+    page = tmp_path / "page.html"
+    page.write_text(html.replace("</body>", took), encoding="utf-8")
+    best = min(float(re.findall(r"took ([\d.]+)", dom(page))[0]) for _ in range(3))
+    assert best < 1000
 
 
 # ----------------------------------------------------------------------------- the command

@@ -27,6 +27,7 @@ from bears.results.traced import system_of_traces
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question
+from tests.environments import python_with
 from tests.results import agents
 from tests.workspace import Workspace
 
@@ -165,6 +166,7 @@ def test_spans_of_generative_ai_give_searches_calls_and_the_answer(
         "useless_searches": 0,
         "first_gold_search": 2,
         "evidence_recall": 1,
+        "browsecomp_recall": 1,
         "evidence_recall_at_search@1": 0,
         "evidence_recall_at_search@2": 1,
         "evidence_recall_at_search@3": 1,
@@ -379,6 +381,19 @@ def test_run_files_of_browsecomp_plus_give_the_values_of_its_program(tmp_path: P
     assert np.isnan(values["cited_precision"][1:]).all()
 
 
+def test_the_costs_of_a_file_of_traces_are_those_that_it_states(atlas: Path) -> None:
+    spent = {"q1": (2.0, 0.25), "q2": (4.0, 0.75)}
+    file = atlas.parent / "agent.traces.jsonl"
+    traces = [
+        Trace(question_id=key, calls=(ModelCall("m", 1, 1, usd),), seconds=seconds)
+        for key, (seconds, usd) in spent.items()
+    ]
+    write_traces(file, traces)
+    costs = system_of_traces(file, records_of("mini", atlas, unattested=True)).costs
+    # A thousand questions for half a dollar each; 95 % of the way from 2 to 4 seconds.
+    assert (costs.p50_ms, costs.p95_ms, costs.usd) == (3000, 3900, (500, 500))
+
+
 EVILS = {
     "not a trace": '{"a": 1}',
     "a text": '"spans"',
@@ -457,14 +472,9 @@ def test_traces_that_agents_of_real_packages_leave_are_read(
     package: str, tmp_path: Path, workspace: Workspace
 ) -> None:
     program, needed, written = AGENTS[package]
-    python, out = tmp_path / "environment/bin/python", tmp_path / "out"
+    out = tmp_path / "out"
     out.mkdir()
-    uv = [sys.executable, "-m", "uv"]
-    subprocess.run([*uv, "venv", "--quiet", str(tmp_path / "environment")], check=True)
-    install = [*uv, "pip", "install", "--quiet", "--python", str(python), *needed, *ENCODING]
-    done = subprocess.run(install, capture_output=True, text=True)
-    if done.returncode:
-        pytest.skip(f"{', '.join(needed)} cannot be installed: {done.stderr[-200:]}")
+    python = python_with(tmp_path / "environment", *needed, *ENCODING)
     folder = workspace.root / "data/mini/translated"
     words = [str(python), "-c", program, str(folder), str(out)]
     done = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path)
@@ -496,6 +506,7 @@ def test_traces_that_agents_of_real_packages_leave_are_read(
             assert tokens == calls[package]
     compared = workspace.python("bears", "compare", "agent.traces.jsonl", "workspace")
     assert "5 questions" in compared or "18 questions" in compared
+    assert "2 systems on mini" in workspace.python("bears", "report", "agent.traces.jsonl", "HEAD")
 
 
 IMPORT = """

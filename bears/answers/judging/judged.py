@@ -16,6 +16,7 @@ from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
+from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.means import mean_interval
@@ -122,10 +123,10 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         scores of `summarize_answers`; ``pass_rate`` over the questions with a verdict, and
         ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
         number of citations of documents that were not shown; the number of answers that speak to
-        the judge; and a count of each cause. A value is null if it is undefined. ``interval_95``
-        is Wilson's for the pass rate. With several judges, ``judges`` has the rates of each, and
-        ``agreement`` that of each pair. With repeats, ``repeats`` and ``judgements`` say how many,
-        and the groups have `bears.evaluation.repeats.passes`.
+        the judge; `calibration_errors`; and a count of each cause. A value is null if it is
+        undefined. ``interval_95`` is Wilson's for the pass rate. With several judges, ``judges``
+        has the rates of each, and ``agreement`` that of each pair. With repeats, ``repeats`` and
+        ``judgements`` say how many, and the groups have `bears.evaluation.repeats.passes`.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
@@ -194,8 +195,17 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         **{name: _mean(by_question(rows, values)) for name, values in passed.items()},
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
         "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
+        **_calibration(rows),
         "causes": {cause: _number(count) for cause, count in causes.items() if count},
     }
+
+
+def _calibration(rows: Sequence[JudgedQuestion]) -> dict[str, float | None]:
+    """Return `calibration_errors` of the answers with a verdict."""
+    judged = [row for row in rows if not math.isnan(row.value) and row.trace.answer is not None]
+    stated = [row.trace.confidence for row in judged]
+    errors = calibration_errors(stated, [row.value for row in judged])
+    return {name: rounded(error) for name, error in errors.items()}
 
 
 def pass_rates(rows: Sequence[JudgedQuestion], rulings: Sequence[Ruling | None]) -> dict[str, Any]:

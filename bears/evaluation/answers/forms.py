@@ -107,16 +107,18 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
 def _given(row: Any, where: str, whole: bool) -> Given:
     if not isinstance(row, Mapping):
         raise FormatError(f"{where}: expected an object, found {row!r:.40}")
-    own = {name: row[name] for name in TRACE if whole and row.get(name) is not None}
+    traced = not row.keys().isdisjoint(TRACE)
+    # In other files a confidence may be a word, or have another scale.
+    more = (*TRACE, "confidence") if whole and traced else ()
+    own = {name: row[name] for name in more if row.get(name) is not None}
     for name, names in NAMES_OF.items():
         if found := [each for each in names if each in row]:
             own[name] = row[found[0]]
-        elif name != "evidence":
+        elif name == "question_id" or (name == "answer" and not more):
             raise FormatError(f"{where}: {name}: Field required, such as {names[0]}")
     # The Korean task numbers its questions. In Python, true would be the number 1.
     if type(own["question_id"]) is int:
         own["question_id"] = str(own["question_id"])
     if row.get("error"):
         own["error"] = str(row["error"])
-    traced = not row.keys().isdisjoint(TRACE)
     return Given(where, not {*IDS} & row.keys(), trace_of(own, where), traced)

@@ -92,6 +92,20 @@ def curve(shown: str, rows: Sequence[Row]) -> str:
     return _svg(width=240, height=150, layer=layers)
 
 
+def by_search(rows: Sequence[Row]) -> str:
+    """Draw the share of the gold that each system found after its first searches.
+
+    Args:
+        rows: ``name, n, recall, color, shape`` of every system.
+    """
+    x = {"field": "n", "type": "quantitative", "scale": {"nice": False, "padding": 12}}
+    x["axis"] = {"values": sorted({row["n"] for row in rows}), "grid": False}
+    place = {"x": x, "y": {**SHARE, "field": "recall"}}
+    line = _layer("line", {**place, "color": COLOR, "detail": {"field": "name"}}, strokeWidth=2)
+    layer = [line, _points(place, 70)]
+    return _svg(width=640, height=230, data={"values": list(rows)}, layer=layer)
+
+
 def against(rows: Sequence[Row], cost: str) -> str:
     """Draw quality against a cost, with the names beside the marks.
 

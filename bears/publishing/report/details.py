@@ -3,12 +3,14 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 
-from bears.publishing.report.benchmark import ReportedBenchmark
+from bears.publishing.report.benchmark import OTHER, ReportedBenchmark, cut
 from bears.results.system import System
+from bears.trace import Trace
 from bears.types import Chunk, ChunkRanking, Question
 
 BYTES = 1_500_000
@@ -146,21 +148,35 @@ def _entry(
         "unjudged": not question.judged,
         "findings": benchmark.findings_of(question),
         "given": _given(systems, question_id),
+        "steps": {
+            at: _steps(trace, question, top)
+            for at, system in enumerate(systems)
+            for trace in [system.traces.get(question_id)]
+            if trace and len(trace.searches or ()) > 1
+        },
     }
     return entry | {name: value for name, value in further.items() if value}
 
 
+def _steps(trace: Trace, question: Question, top: int) -> dict[str, Any]:
+    """Return the searches of a trace, with their first passages and all right ones, and calls."""
+    searches = []
+    for search in trace.searches or ():
+        found = [[hit.chunk.name, question.answered_by(hit.chunk)] for hit in search.passages]
+        shown = [*found[:top], *(each for each in found[top:] if each[1])]
+        searches.append([cut(search.query, OTHER), search.seconds, shown])
+    return {"searches": searches, "calls": [asdict(call) for call in trace.calls]}
+
+
 def _given(systems: Sequence[System], question_id: str) -> list[dict[str, Any]]:
-    """Return each system's answer with its judgement."""
+    """Return each system's answer, with its judgement if there is one."""
     given = []
     for number, system in enumerate(systems):
-        if row := system.judged.get(question_id):
-            trace = system.traces.get(question_id)
-            found = {**row, "answer": trace.answer if trace else ""}
-            names = ("answer", "verdict", "reason", "cause")
-            given.append(
-                {"system": number, **{name: found[name] for name in names if found.get(name)}}
-            )
+        trace = system.traces.get(question_id)
+        found = {**system.judged.get(question_id, {}), "answer": trace.answer if trace else ""}
+        names = ("answer", "verdict", "reason", "cause")
+        if shown := {name: found[name] for name in names if found.get(name)}:
+            given.append({"system": number, **shown})
     return given
 
 

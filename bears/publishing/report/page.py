@@ -21,6 +21,7 @@ from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.evaluation.means import mean_interval, mean_intervals
 from bears.evaluation.measure import parse_measure
+from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
 from bears.publishing.report.advice import (
@@ -33,7 +34,7 @@ from bears.publishing.report.advice import (
     seen_from,
 )
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
-from bears.publishing.report.charts import against, curve, interval_rows
+from bears.publishing.report.charts import against, by_search, curve, interval_rows
 from bears.publishing.report.comparison import better_of, compared
 from bears.publishing.report.details import candidates, details, needed
 from bears.publishing.report.words import (
@@ -134,6 +135,7 @@ def report(
         **_costs(comparison["systems"], systems, measure, look),
         differences=_differences(comparison, advice, measure, look),
         **_recalls(systems, questions, look),
+        searched=_by_search(systems, questions, look),
         **benchmark.card(),
     )
 
@@ -256,6 +258,24 @@ def _recalls(systems: Sequence[System], questions: Sequence[Question], look: Loo
         "recalls": recalls,
         "depths": [k for k in DEPTHS if any(k in found for found in recalls.values())],
     }
+
+
+def _by_search(systems: Sequence[System], questions: Sequence[Question], look: Looks) -> str:
+    """Return the chart of the gold that the first searches found, if a system searches twice."""
+    traces = (trace for system in systems for trace in system.traces.values())
+    if all(len(trace.searches or ()) < 2 for trace in traces):
+        return ""
+    points: list[Content] = []
+    searches = {f"{RECALL}_at_search@{n}": n for n in FIRST}
+    for system in systems:
+        # Values are means over repeats, of which the traces are the first.
+        found = pd.DataFrame({**trace_values(questions, system.traces), **system.values})
+        points += [
+            {"name": system.name, "n": searches[name], "recall": mean, **look[system.name]}
+            for name, mean in found.mean().items()
+            if name in searches
+        ]
+    return by_search(points) if points else ""
 
 
 def _recall(system: System, questions: Sequence[Question]) -> dict[int, tuple[float, float, float]]:

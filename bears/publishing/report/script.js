@@ -4,6 +4,8 @@
   const { words, looks, systems, measures, documents, questions } = data;
   const root = document.documentElement;
   const STEP = 50;
+  const byId = new Map(documents.map((row) => [row.id, row]));
+  const CALL = ["input_tokens", "output_tokens", "seconds", "usd"];
   const FILTERS = ["text", "type", "source", "cause", "better", "than", "by"];
   let state = {};
   let visible = STEP;
@@ -79,17 +81,27 @@
     return make("div", { class: "pair" }, own, before || null);
   };
   const origin = (row) => row.name ? `${row.source} · ${row.name}` : row.source;
-  const foundDocument = (question, forms) => ([key, score, right]) => {
-    const row = documents[key];
-    const start = row.text.length > 46 ? `${row.text.slice(0, 46)}…` : row.text;
-    return make("li", {},
-      make("details", {},
-        make("summary", {},
-          right ? make("span", { class: "badge" }, `✓ ${word("right")}`) : null, right ? " " : null,
-          make("span", { lang: data.language, dir: "auto" }, start), " ",
-          make("span", { class: "score" }, word("score", { score }))),
-        passage(origin(row), row.text, data.language, forms, !right)));
+  const foundDocument = (question, forms) => ([row, score, right]) => {
+    const start = row.text.length > 46 ? `${row.text.slice(0, 46)}…` : row.text || row.id;
+    const line = [
+      right ? make("span", { class: "badge" }, `✓ ${word("right")}`) : null, right ? " " : null,
+      make("span", { lang: data.language, dir: "auto" }, start), " ",
+      score === null ? null : make("span", { class: "score" }, word("score", { score }))];
+    // Only the documents that a system ranks first have their texts here.
+    return make("li", {}, row.text
+      ? make("details", {}, make("summary", {}, line), passage(origin(row), row.text, data.language, forms, !right))
+      : line);
   };
+  const amount = (name, n) => (n === null ? null : word(`step_${name}`, { n }));
+  const timeline = (question, forms, { searches, calls }) =>
+    make("div", { class: "steps" },
+      searches.map(([query, seconds, found], at) => make("div", {},
+        make("span", { class: "kind" }, [word("step", { n: at + 1 }), amount("seconds", seconds)].filter(Boolean).join(" · ")),
+        make("span", { dir: "auto" }, query || "–"),
+        found.length ? make("ol", {}, found.map(([id, right]) => [byId.get(id) ?? { id, text: "" }, null, right]).map(foundDocument(question, forms))) : make("p", { class: "kind" }, word("nothing_found")))),
+      calls.map((call) => make("div", {},
+        make("span", { class: "kind" }, [word("step_call"), ...CALL.map((name) => amount(name, call[name]))].filter(Boolean).join(" · ")),
+        make("span", { dir: "auto" }, call.model || "–"))));
   const answerGiven = (given) =>
     make("div", { class: "given" },
       make("p", {}, make("span", { class: "kind" },
@@ -101,8 +113,8 @@
     return make("div", {},
       make("h4", {}, glyph(system), " ", make("bdi", {}, system)),
       places ? make("p", { class: "kind" }, word("place", { places })) : null,
-      question.top[at].length
-        ? make("ol", {}, question.top[at].map(foundDocument(question, forms)))
+      question.steps?.[at] ? timeline(question, forms, question.steps[at]) : question.top[at].length
+        ? make("ol", {}, question.top[at].map(([key, ...rest]) => [documents[key], ...rest]).map(foundDocument(question, forms)))
         : make("p", { class: "kind" }, word("nothing_found")),
       (question.given ?? []).filter((given) => given.system === at).map(answerGiven));
   };

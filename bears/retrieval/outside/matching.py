@@ -52,6 +52,7 @@ class PassageMatcher:
             evidence=None if reply.cited is None else tuple(map(Chunk, reply.cited)),
             error=reply.error,
             confidence=reply.confidence,
+            tool_calls=reply.tool_calls,
             asked=reply.asked,
             seconds=reply.seconds,
         )

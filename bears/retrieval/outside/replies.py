@@ -59,6 +59,7 @@ class Reply:
         answer: None if it only searches.
         cited: the names of the passages that the answer cites; None: its markers say it.
         confidence: that the answer is right, from 0 to 1; None if the system states none.
+        tool_calls: of all tools, searches included; None if they are not known.
         error: what failed.
         asked: when, in UTC.
         seconds: that all of it took.
@@ -69,6 +70,7 @@ class Reply:
     answer: str | None = None
     cited: tuple[str, ...] | None = None
     confidence: Annotated[float, Field(ge=0, le=1)] | None = None
+    tool_calls: int | None = None
     error: str = ""
     asked: str = ""
     seconds: float | None = None
