@@ -58,9 +58,15 @@ def sizes(total: int, n: int) -> Iterator[int]:
         yield min(size, total - start)
 
 
-def scale_of(values: Floats) -> float:
-    """Return a divisor after which no two values differ by more than 1; it is at least 1."""
-    return max(1.0, float(np.nanmax(values)) - min(0.0, float(np.nanmin(values))))
+def scale_of(values: Floats, share: bool = True) -> float:
+    """Return a divisor after which no two values differ by more than 1.
+
+    Args:
+        share: whether 1 is possible, so that the divisor is at least that; else the values are
+            amounts, such as US dollars.
+    """
+    scale = float(np.nanmax(values)) - min(0.0, float(np.nanmin(values)))
+    return max(1.0, scale) if share else scale or 1.0
 
 
 def yes_or_no(values: Floats) -> bool:

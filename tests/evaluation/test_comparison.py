@@ -258,6 +258,25 @@ def test_systems_that_differ_by_the_same_everywhere_are_equal_to_within_more_alo
 
 
 @pytest.mark.slow
+def test_amounts_are_compared_alike_in_any_unit_and_no_0_has_a_sign() -> None:
+    rng = np.random.default_rng(3)
+    a, b = rng.gamma(2.0, 0.003, 60), rng.gamma(2.0, 0.004, 60)
+
+    def compared(unit: float) -> dict[str, float]:
+        values = ({"usd": (x * unit).tolist(), "calls": [1.0] * 60} for x in (a, b))
+        result = compare([system(name, own) for name, own in zip("ab", values, strict=True)])
+        usd, calls = result["pairs"]
+        assert math.copysign(1, calls["difference"]) == 1
+        return {name: usd[name] for name in ("difference", "low", "high", "p")}
+
+    dollars, mills = compared(1.0), compared(1000.0)
+    for name in ("difference", "low", "high"):
+        assert mills[name] == pytest.approx(1000 * dollars[name], rel=1e-6)
+    assert mills["p"] == dollars["p"]
+    assert -b.max() < dollars["low"] < 0 < dollars["high"] + b.max()
+    assert dollars["high"] - dollars["low"] < 0.01
+
+
 def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
     a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
     (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]

@@ -192,7 +192,7 @@ def _systems(
 ) -> list[Result]:
     described: list[Result] = [{"name": s.name, "what": s.what, "measures": {}} for s in systems]
     for measure, columns in values.items():
-        scale, share = scale_of(columns), yes_or_no(columns)
+        scale, share = scale_of(columns, sign_of(measure) > 0), yes_or_no(columns)
         means = dict(zip((s.name for s in systems), np.nanmean(columns, axis=0), strict=True))
         sure = frame[(frame["measure"] == measure) & (frame["p_holm"] <= ALPHA)]
         gains = {name: mean * sign_of(measure) for name, mean in means.items()}
@@ -259,5 +259,6 @@ def as_records(frame: pd.DataFrame) -> list[Result]:
 def plain(value: Any) -> Any:
     """Convert a value for JSON: ten digits, the same on every machine; NaN becomes None."""
     if isinstance(value, (float, np.floating)):
-        return None if math.isnan(value) else float(f"{value:.10g}")
+        # 0 has no sign.
+        return None if math.isnan(value) else float(f"{value:.10g}") + 0.0
     return int(value) if isinstance(value, np.integer) else value
