@@ -81,13 +81,13 @@ def test_the_estimate_of_each_draw_is_unbiased_whatever_was_drawn_before() -> No
     total = (items.weights * labels).sum()
     first = [Draw(0, 5.0, 6.0), Draw(4, 4.0, 6.0)]
     means = []
-    for seed in range(20_000):
+    for seed in range(6_000):
         (one,) = drawn(items, [0, 4], [1.0], 1, Random(seed))
         assert one.weight * abs(items.weights[one.item]) <= one.largest * (1 + 1e-12)
         found, bounds = bets(items, [*first, one], labels[[0, 4, one.item]])
         assert abs(found[-1]) <= bounds[-1] + 1e-12
         means.append(found[-1])
-    assert np.mean(means) == pytest.approx(total / 8, abs=0.012)
+    assert np.mean(means) == pytest.approx(total / 8, abs=0.025)
 
 
 def test_when_all_are_labelled_the_difference_is_known() -> None:
