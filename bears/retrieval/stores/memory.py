@@ -14,8 +14,7 @@ from bears.retrieval.index_files import damaged, map_array
 from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
-from bears.retrieval.stores.numbered_shards import checked
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.stores.vector_store import Shard, checked
 from bears.types import ForbidsExtra, Ranking
 
 PRODUCT = 1 << 24

@@ -19,9 +19,8 @@ from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import check_dimensions, cosines, dense_slack
 from bears.retrieval.stores.memory import Memory, read_chunks
-from bears.retrieval.stores.numbered_shards import NumberedShard, numbered
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.stores.vector_store import NumberedShard, Shard, numbered
 from bears.types import ForbidsExtra, Positive, Ranking
 
 
