@@ -13,8 +13,7 @@ from bears.evaluation.repeats import note
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain
 from bears.layout import COMPARISON
-from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
-from bears.publishing.report.label_notes import label_notes
+from bears.publishing.report.advice import Prefer, advise, doubts, headline, label_notes, rows
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
 from bears.results.system import System

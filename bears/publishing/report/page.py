@@ -28,6 +28,8 @@ from bears.publishing.report.advice import (
     Prefer,
     Sentence,
     advise,
+    better_of,
+    compared,
     doubts,
     headline,
     rows,
@@ -35,7 +37,6 @@ from bears.publishing.report.advice import (
 )
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, by_search, curve, interval_rows
-from bears.publishing.report.comparison import better_of, compared
 from bears.publishing.report.details import candidates, details, needed
 from bears.publishing.report.words import (
     as_data,
