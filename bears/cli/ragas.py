@@ -9,8 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
-from bears.answers.ragas.run import python, running
-from bears.answers.ragas.scores import HEADER, MISSING, cells, summary
+from bears.answers.ragas.run import HEADER, MISSING, cells, python, running, summary
 from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
 from bears.config import Config, parse
