@@ -9,11 +9,9 @@ import numpy as np
 from tabulate import tabulate
 from typing_extensions import TypedDict
 
-from bears.answers.judging.causes import CAUSES
-from bears.answers.judging.judged import JudgedQuestion, passes_of
+from bears.answers.judging.judged import CAUSES, JudgedQuestion, passes_of
 from bears.evaluation.repeats import PLACES
-from bears.evaluation.results import write_scores
-from bears.evaluation.table import groups_in
+from bears.evaluation.results import groups_in, write_scores
 from bears.files.benchmark_state import heading
 
 Group = dict[str, float | list[float] | dict[str, int | float] | None]
