@@ -8,7 +8,7 @@ from bears.answers.judging.tables import AnswerResults
 from bears.answers.judging.tables import table as judged_table
 from bears.config import parse, read_selection
 from bears.errors import FormatError
-from bears.evaluation.table import RetrievalMetrics, table
+from bears.evaluation.results import RetrievalMetrics, table
 from bears.files.records import read_json, to_json
 from bears.files.shown import complain
 from bears.layout import ANSWERS, PARAMS, RETRIEVAL, VERIFICATION, BenchmarkFiles
