@@ -3,11 +3,10 @@
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NotRequired
+from typing import Any
 
 import numpy as np
 from tabulate import tabulate
-from typing_extensions import TypedDict
 
 from bears.evaluation.clusters import Clusters, described, share_interval
 from bears.evaluation.evaluate import (
@@ -124,34 +123,6 @@ def write_plot(
             mean = math.fsum(shares) / len(shares)
             rows.append([point, mean, *share_interval(column, clusters), retriever])
     write_csv(path, [*header, "low", "high", "retriever"], rows)
-
-
-Means = dict[str, float | None]
-
-
-class Within(TypedDict):
-    """The block ``within``."""
-
-    all: Means
-
-
-class MeasuredBenchmark(TypedDict):
-    """The block ``benchmark``."""
-
-    name: str
-    questions: int
-
-
-class RetrievalMetrics(TypedDict):
-    """The part of metrics/retrieval.json that is printed; docs/files.md describes all of it."""
-
-    benchmark: MeasuredBenchmark
-    retriever: NotRequired[str]
-    all: Means
-    by_type: dict[str, Means]
-    by_source: dict[str, Means]
-    within: NotRequired[Within]
-    source: NotRequired[Means]
 
 
 def table(results: Mapping[str, Any]) -> str:

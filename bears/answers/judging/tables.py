@@ -7,23 +7,11 @@ from typing import Any
 
 import numpy as np
 from tabulate import tabulate
-from typing_extensions import TypedDict
 
 from bears.answers.judging.judged import CAUSES, JudgedQuestion, passes_of
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, write_scores
 from bears.files.benchmark_state import heading
-
-Group = dict[str, float | list[float] | dict[str, int | float] | None]
-
-
-class AnswerResults(TypedDict):
-    """The part of metrics/answers.json that is printed."""
-
-    all: Group
-    by_type: dict[str, Group]
-    by_source: dict[str, Group]
-    by_answer_type: dict[str, dict[str, float | None]]
 
 
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
@@ -62,8 +50,8 @@ def table(results: Mapping[str, Any]) -> str:
     """Return a row for each figure and cause with a column for each group; then types of answers.
 
     Args:
-        results: the content of metrics/answers.json, as `AnswerResults` has it. The heading is
-            left out if they do not name their benchmark.
+        results: the content of metrics/answers.json. The heading is left out if they do not name
+            their benchmark.
     """
     groups = {"all": results["all"], **groups_in(results)}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
