@@ -23,9 +23,6 @@ from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, SubmittedRanking, read_submission
 from bears.types import Finding, Question, Run
 
-FASTEST, SLOWEST = 1e-5, 3600.0
-"""Seconds per question beyond which a stated time is hard to believe."""
-
 Lists = Mapping[str, tuple[str, ...]]
 
 
@@ -89,7 +86,6 @@ def check(
         *_of_documents(lists, doc_ids, submission.form),
         *_short(lists, questions, k),
         *_other_gold(rows, known),
-        *_of_time(submission.seconds_per_question),
     )
     return CheckedSubmission(lists, run, findings, _facts(lists, questions))
 
@@ -163,12 +159,6 @@ def _other_gold(
     if other := [r.question for r in stated if r.gold not in known[r.question].gold_doc_ids]:
         message = f"the file states another gold for {len(other)} questions, this one first; the "
         yield _warning("other_gold", other[0], f"{message}benchmark's own is used")
-
-
-def _of_time(seconds: float | None) -> Iterator[Finding]:
-    if seconds is not None and not FASTEST <= seconds <= SLOWEST:
-        message = f"{seconds} seconds per question are hard to believe"
-        yield _warning("suspicious_time", "submission", message)
 
 
 def _facts(lists: Lists, questions: Sequence[Question]) -> dict[str, float]:
