@@ -128,14 +128,12 @@ class Qdrant:
         expected = read_value(folder / "store.json", _Contents)
         server = self._server()
         collection = self._named(server, expected.collection)
-        if collection.dimensions() != expected.dimensions:
-            raise _unexpected(
-                collection.name, server.url, "no points, or points of other dimensions"
-            )
-        if (points := collection.count()) != expected.points:
-            raise _unexpected(collection.name, server.url, f"{points} of {expected.points} points")
-        if collection.shards_at([*expected.shards]) != [*expected.shards.values()]:
-            raise _unexpected(collection.name, server.url, "other points")
+        if (
+            collection.dimensions() != expected.dimensions
+            or collection.count() != expected.points
+            or collection.shards_at([*expected.shards]) != [*expected.shards.values()]
+        ):
+            raise _unexpected(collection.name, server.url, "other points, or none")
         return QdrantSearcher(collection, expected.dimensions)
 
     def _filled(self, folder: Path) -> "QdrantSearcher":
@@ -164,9 +162,9 @@ class Qdrant:
             collection.create(first.dimensions, self.shards, self.replicas)
         elif dimensions != first.dimensions:
             raise StoreError(
-                f"the collection {collection.name} at {server.url} has vectors of {dimensions} "
-                f"dimensions, the encoder makes {first.dimensions}. Choose another name in "
-                "vector_store.collection, or leave that empty"
+                f"the collection {collection.name} at {server.url} has 'dense' vectors of "
+                f"{dimensions} dimensions, the encoder makes {first.dimensions}. Choose another "
+                "name in vector_store.collection, or leave that empty"
             )
         elif collection.count() and collection.shards_at([0]) != [first.digest]:
             raise _unexpected(collection.name, server.url, "other points")
