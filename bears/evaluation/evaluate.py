@@ -1,14 +1,15 @@
 """Measure a run against the gold: values by question, their means, and the effect of ties."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import FormatError
-from bears.evaluation.clusters import Clusters, share_interval
+from bears.evaluation.clusters import Clusters, described, share_interval
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
 from bears.evaluation.spans import SpanRankings
@@ -159,6 +160,31 @@ def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
         for measure in measures
         if (mean := means[measure.name]) is not None and mean < measure.metric.best - TOLERANCE
     }
+
+
+def results_of(
+    evaluation: Evaluation,
+    questions: Sequence[Question],
+    measures: Sequence[Measure],
+    clusters: Clusters | None = None,
+) -> dict[str, Any]:
+    """Average over all questions and over each group, with the limits of those means."""
+
+    def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
+        keys = [key(question) for question in questions]
+        return {name: summarize(evaluation, np.array(keys) == name) for name in sorted(set(keys))}
+
+    results = {
+        "all": {**summarize(evaluation), "answered": evaluation.n_answered},
+        "by_type": grouped(lambda question: question.question_type),
+        "by_source": grouped(lambda question: question.source_dataset),
+        "tie_range": tie_range(evaluation),
+        "ceiling": ceilings(gold_of(questions), measures),
+        "interval_95": intervals(evaluation, measures, clusters),
+        **({"clusters": found} if (found := described(clusters)) else {}),
+    }
+    counts = undefined(evaluation)
+    return {**results, "undefined": counts} if counts else results
 
 
 def defined(column: Floats) -> Floats:

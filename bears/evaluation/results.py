@@ -1,7 +1,7 @@
-"""The outputs of an evaluation: means of all questions and of groups, values, plots, a table."""
+"""The outputs of an evaluation: values by question, plots, and a table of the means."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -9,45 +9,11 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.evaluation.clusters import Clusters, described, share_interval
-from bears.evaluation.evaluate import (
-    Evaluation,
-    ceilings,
-    defined,
-    gold_of,
-    intervals,
-    summarize,
-    tie_range,
-    undefined,
-)
+from bears.evaluation.evaluate import Evaluation, defined
 from bears.evaluation.measure import Measure
 from bears.files.benchmark_state import heading
 from bears.files.spreadsheet import write_csv
 from bears.types import Question
-
-
-def results_of(
-    evaluation: Evaluation,
-    questions: Sequence[Question],
-    measures: Sequence[Measure],
-    clusters: Clusters | None = None,
-) -> dict[str, Any]:
-    """Average over all questions and over each group, with the limits of those means."""
-
-    def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
-        keys = [key(question) for question in questions]
-        return {name: summarize(evaluation, np.array(keys) == name) for name in sorted(set(keys))}
-
-    results = {
-        "all": {**summarize(evaluation), "answered": evaluation.n_answered},
-        "by_type": grouped(lambda question: question.question_type),
-        "by_source": grouped(lambda question: question.source_dataset),
-        "tie_range": tie_range(evaluation),
-        "ceiling": ceilings(gold_of(questions), measures),
-        "interval_95": intervals(evaluation, measures, clusters),
-        **({"clusters": found} if (found := described(clusters)) else {}),
-    }
-    counts = undefined(evaluation)
-    return {**results, "undefined": counts} if counts else results
 
 
 def write_values(
