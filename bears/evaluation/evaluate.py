@@ -50,10 +50,7 @@ def gold_of(questions: Iterable[Question]) -> Gold:
 
 
 def evaluate(
-    run: Run | RunTable,
-    gold: Gold,
-    measures: Sequence[Measure],
-    spans: SpanRankings | None = None,
+    run: Run | RunTable, gold: Gold, measures: Sequence[Measure], spans: SpanRankings | None = None
 ) -> Evaluation:
     """Measure ``run`` on every question of ``gold``.
 

@@ -102,12 +102,7 @@ def table(results: Mapping[str, Any]) -> str:
     """
     within = {"within": results["within"]["all"]} if "within" in results else {}
     source = {"source gold": results["source"]} if "source" in results else {}
-    groups = {
-        "all": results["all"],
-        **source,
-        **within,
-        **groups_in(results),
-    }
+    groups = {"all": results["all"], **source, **within, **groups_in(results)}
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
     rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
