@@ -72,10 +72,8 @@ def evaluate(
     """
     table = run if isinstance(run, RunTable) else table_of_run(run)
     if unknown := [question_id for question_id in table.question_ids if question_id not in gold]:
-        shown, more = ", ".join(map(repr, unknown[:3])), len(unknown) - 3
         raise FormatError(
-            f"the run has questions that the gold lacks: {shown}"
-            + (f" and {more} more" if more > 0 else "")
+            f"the run has {len(unknown)} questions that the gold lacks, such as {unknown[0]!r:.80}"
         )
     own, worst, best = tie_bounds(table, gold)
     values = _columns(own, measures, gold, spans)
