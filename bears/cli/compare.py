@@ -79,7 +79,10 @@ def compare(
         kinds = list(dict.fromkeys(by))
         parts = zip(results, advices, strict=True)
         text = "\n".join(shown(each, format, kinds, advice) for each, advice in parts)
-    _put(text, out)
+    if out:
+        write_text(out, text)
+    else:
+        print(text, end="")
 
 
 COMMAND = compare
@@ -102,14 +105,6 @@ def _advice(
     shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
     repeats = [f"{name}: {text}" for name, text in result["repeats"].items()]
     return [first, *shown, *said, *repeats]
-
-
-def _put(text: str, out: Path | None) -> None:
-    """Print a text, or write it to a file."""
-    if out is None:
-        print(text, end="")
-    else:
-        write_text(out, text)
 
 
 def _here(benchmark: str, all_commits: bool) -> list[list[System]]:

@@ -55,8 +55,6 @@ def score(
         out: a .json file for the scores; those of each row go to a .csv file beside it
     """
     python()
-    if plan and fill:
-        raise ConfigurationError("--plan asks no model, and --fill does; give one of them")
     if out and out.suffix != ".json":
         raise ConfigurationError(f"--out is {out}; name a .json file")
     if file and "=" in file.name:
