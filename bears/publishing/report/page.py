@@ -90,13 +90,15 @@ def report(
     answers = [_answered(system) for system in systems if system.judged]
     advised = advice.advise(comparison, systems, measure, prefer) if judged else {}
     grouped = _grouped(systems, look, questions, measure)
+    always = dict.fromkeys(("answer", "recall", "cost"), True)
+    sections = {**always, "groups": grouped, "answers": answers, "questions": True, "card": True}
     return _rendered(
         benchmark=benchmark,
         judged=judged,
         systems=systems,
         measure=measure,
         looks=look,
-        sections=_sections(bool(grouped), bool(answers)),
+        sections=[(f"nav_{name}", name) for name, there in sections.items() if there],
         answer=advice.headline(advised, measure, prefer) if judged else [("answer_unjudged", {})],
         advice=advice.rows(advised, systems, measure),
         take=advised.get("take", ""),
@@ -152,13 +154,6 @@ def looks(names: Sequence[str]) -> dict[str, dict[str, str]]:
         }
         for at, name in enumerate(names)
     }
-
-
-def _sections(grouped: bool, answered: bool) -> list[tuple[str, str]]:
-    """Return the key of each section's heading, and its id."""
-    between = ["groups"] * grouped + ["answers"] * answered
-    targets = ["answer", "recall", "cost", *between, "questions", "card"]
-    return [(f"nav_{target}", target) for target in targets]
 
 
 def _columns(measure: str, names: Sequence[str]) -> list[str]:
