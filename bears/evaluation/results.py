@@ -1,7 +1,7 @@
 """The outputs of an evaluation: values by question, plots, and a table of the means."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -105,10 +105,16 @@ def table(results: Mapping[str, Any]) -> str:
     groups = {"all": results["all"], **source, **within, **groups_in(results)}
     names = list(dict.fromkeys(name for group in groups.values() for name in group))
     names.sort(key=lambda name: name != "n")
-    rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
+    rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
+    about = heading(results["benchmark"], results.get("retriever", ""))
+    return f"{about}\n\n{in_columns(groups, rows)}"
+
+
+def in_columns(groups: Collection[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table with a column for each group of questions; a row begins with its name."""
+    shown = [[name, *map(_cell, values)] for name, *values in rows]
     align = ("left", *("right" for _ in groups))
-    text = tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True)
-    return f"{heading(results['benchmark'], results.get('retriever', ''))}\n\n{text}"
+    return tabulate(shown, headers=["", *groups], colalign=align, disable_numparse=True)
 
 
 def groups_in(results: Mapping[str, Any]) -> dict[str, Any]:
@@ -117,7 +123,9 @@ def groups_in(results: Mapping[str, Any]) -> dict[str, Any]:
     return {name: means for groups in several for name, means in groups.items()}
 
 
-def _cell(value: float | None) -> str:
+def _cell(value: Any) -> str:
     if value is None:
         return "–"
+    if isinstance(value, list):
+        return "–".join(f"{end:.3f}" for end in value)
     return str(value) if isinstance(value, int) else f"{value:.3f}"

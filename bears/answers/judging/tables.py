@@ -10,7 +10,7 @@ from tabulate import tabulate
 
 from bears.answers.judging.judged import CAUSES, JudgedQuestion, passes_of
 from bears.evaluation.repeats import PLACES
-from bears.evaluation.results import groups_in, write_scores
+from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
 
 
@@ -55,16 +55,15 @@ def table(results: Mapping[str, Any]) -> str:
     """
     groups = {"all": results["all"], **groups_in(results)}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
-    rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
+    rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
     causes = [group.get("causes") or {} for group in groups.values()]
     rows += [
-        [f"cause: {cause}", *(_cell(counts.get(cause, 0)) for counts in causes)]
+        [f"cause: {cause}", *(counts.get(cause, 0) for counts in causes)]
         for cause in CAUSES
         if cause in causes[0]
     ]
-    align = ("left", *("right" for _ in groups))
     parts = [_heading(results)] if "benchmark" in results else []
-    parts.append(tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True))
+    parts.append(in_columns(groups, rows))
     scores = ("n", "answer_f1", "exact_match")
     if kinds := results["by_answer_type"]:
         typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
@@ -78,11 +77,3 @@ def _heading(results: Mapping[str, Any]) -> str:
     words = ("retriever", "context", "within", "judge")
     known = ", ".join(f"{word} {results[word]}" for word in words if results.get(word))
     return heading(results["benchmark"], f"{results.get('generator', '')} ({known})")
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return "–".join(f"{end:.3f}" for end in value)
-    if value is None:
-        return "–"
-    return str(value) if isinstance(value, int) else f"{value:.3f}"
