@@ -19,10 +19,9 @@ from scipy.special import ndtr
 from statsmodels.stats.multitest import multipletests
 from tabulate import tabulate
 
-from bears.evaluation.clusters import Floats
+from bears.evaluation.clusters import Floats, Z
 from bears.evaluation.comparison.paired import exact_critical_value, mcnemar, score_interval
 from bears.evaluation.comparison.pairs import of_means, of_shares
-from bears.evaluation.intervals import Z
 from bears.evaluation.means import RESAMPLES
 
 GRADES = np.array([0.0, 0.3, 0.387, 0.5, 0.613, 0.693, 0.85, 0.92, 1.0])

@@ -44,17 +44,11 @@ class GeneratorSettings(AskingSettings):
 
     context: Literal["retrieved", "gold", "none"] = "retrieved"
     within: bool = False
-    documents: int = 5
-    tokens: int = 6000
-    answer_tokens: int = 1024
+    documents: PositiveInt = 5
+    tokens: PositiveInt = 6000
+    answer_tokens: PositiveInt = 1024
     prompt: AnswerPrompt | None = None
     repeats: PositiveInt = 1
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        for name in ("documents", "tokens", "answer_tokens"):
-            if (value := getattr(self, name)) < 1:
-                raise ConfigurationError(f"generator.{name} is {value}; expected 1 or more")
 
     def given_up(self, reasons: Sequence[str]) -> str:
         """Return the kept reply to a question that the server refuses."""
@@ -74,19 +68,6 @@ class ModelGenerator(GeneratorSettings):
 @dataclass(frozen=True, kw_only=True)
 class SentenceGenerator(GeneratorSettings):
     """The baseline of `bears.answers.answered`, which needs no model."""
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.model:
-            raise ConfigurationError(
-                f"generator {self.name} answers with a sentence, and needs no model, but has "
-                f"{self.model!r:.80}; remove the model"
-            )
-        if self.repeats > 1:
-            raise ConfigurationError(
-                f"generator {self.name} always gives the same answer, but generator.repeats is "
-                f"{self.repeats}; remove repeats, or choose a generator with a model"
-            )
 
 
 def generator_of(chosen: Mapping[str, Any]) -> Any:

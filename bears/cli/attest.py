@@ -8,14 +8,7 @@ from bears.config import parse
 from bears.errors import AttestationFailed
 from bears.files.digest import sha256_of
 from bears.files.intake.json_text import json_value
-from bears.publishing.attestation import (
-    ATTESTATION,
-    RECORDS,
-    Attestation,
-    attest,
-    consistent,
-    differences,
-)
+from bears.publishing import attestation
 from bears.publishing.export import PROVENANCE, unlike_export, write_export
 from bears.publishing.finished import read_finished
 from bears.selection.configuration import composed
@@ -40,14 +33,14 @@ def compare_digests(
         provenance: fail as well if the same records have another provenance
     """
     finished = read_finished(composed(benchmark, overrides))
-    found = attest(finished)
+    found = attestation.attest(finished)
     if folder is None:
         digests = {**found.parts, "records": found.records, "root": found.root}
         print("\n".join(f"{name:14} {digest}" for name, digest in digests.items()))
         return
-    file = folder / ATTESTATION
-    expected = parse(Attestation, json_value(file), str(file))
-    differing = differences(expected, found)
+    file = folder / attestation.ATTESTATION
+    expected = parse(attestation.Attestation, json_value(file), str(file))
+    differing = attestation.differences(expected, found)
     problems = _changed(folder, expected)
     if not problems:
         with tempfile.TemporaryDirectory() as name:
@@ -62,7 +55,7 @@ def compare_digests(
     problems += [
         f"{name}: this project's differs from the one in {expected.benchmark}'s export"
         for name in differing
-        if name in RECORDS or provenance
+        if name in attestation.RECORDS or provenance
     ]
     if problems:
         raise AttestationFailed("\n".join(problems))
@@ -78,17 +71,18 @@ def compare_digests(
 COMMAND = compare_digests
 
 
-def _changed(folder: Path, expected: Attestation) -> list[str]:
+def _changed(folder: Path, expected: attestation.Attestation) -> list[str]:
     """Return a sentence for each file that differs from what the attestation says."""
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     present = {path.relative_to(folder).as_posix(): path for path in paths}
-    known = {ATTESTATION, *expected.files}
+    known = {attestation.ATTESTATION, *expected.files}
     problems = [f"{path}: was not exported" for name, path in present.items() if name not in known]
     for name, digest in expected.files.items():
         if name not in present:
             problems.append(f"{folder}: {name!r} is absent")
         elif sha256_of(present[name]) != digest:
             problems.append(f"{present[name]}: changed since it was exported")
-    if not consistent(expected):
-        problems.append(f"{folder / ATTESTATION}: its root or its records are not of its parts")
+    if not attestation.consistent(expected):
+        file = folder / attestation.ATTESTATION
+        problems.append(f"{file}: its root or its records are not of its parts")
     return problems

@@ -13,8 +13,7 @@ from bears.evaluation.repeats import note
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain
 from bears.layout import COMPARISON
-from bears.publishing.report.advice import Prefer, advise, doubts, headline, rows
-from bears.publishing.report.label_notes import label_notes
+from bears.publishing.report.advice import Prefer, advise, doubts, headline, label_notes, rows
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
 from bears.results.system import System
@@ -80,7 +79,10 @@ def compare(
         kinds = list(dict.fromkeys(by))
         parts = zip(results, advices, strict=True)
         text = "\n".join(shown(each, format, kinds, advice) for each, advice in parts)
-    _put(text, out)
+    if out:
+        write_text(out, text)
+    else:
+        print(text, end="")
 
 
 COMMAND = compare
@@ -103,14 +105,6 @@ def _advice(
     shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
     repeats = [f"{name}: {text}" for name, text in result["repeats"].items()]
     return [first, *shown, *said, *repeats]
-
-
-def _put(text: str, out: Path | None) -> None:
-    """Print a text, or write it to a file."""
-    if out is None:
-        print(text, end="")
-    else:
-        write_text(out, text)
 
 
 def _here(benchmark: str, all_commits: bool) -> list[list[System]]:

@@ -5,11 +5,35 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bears.errors import ConfigurationError, FormatError
+from bears.errors import ConfigurationError, FormatError, first_line
 from bears.publishing.export import write_export
 from bears.publishing.finished import read_finished
-from bears.publishing.push import pushed, require_token
 from bears.selection.configuration import composed, language_of
+
+
+def pushed(folder: Path, name: str) -> str:
+    """Send a folder to a dataset, and make a private one if the hub has none of this name.
+
+    Args:
+        name: ``OWNER/NAME``.
+
+    Returns:
+        The address of the dataset.
+
+    Raises:
+        ConfigurationError: the hub refuses it, or does not answer.
+    """
+    from huggingface_hub import HfApi
+
+    try:
+        made = HfApi().create_repo(name, repo_type="dataset", private=True, exist_ok=True)
+        HfApi().upload_folder(repo_id=made.repo_id, repo_type="dataset", folder_path=folder)
+    except Exception as error:  # The library documents none.
+        raise ConfigurationError(
+            f"the hub did not take {name!r:.80}: {first_line(error)}. Check the name, and that "
+            "HF_TOKEN may write"
+        ) from None
+    return str(made)
 
 
 def export(
@@ -25,7 +49,11 @@ def export(
             HF_TOKEN
     """
     if push:
-        require_token()
+        # The import takes a second, and only a push needs it.
+        from huggingface_hub import get_token
+
+        if get_token() is None:
+            raise ConfigurationError("the hub takes nothing without a token; set HF_TOKEN to one")
     if folder.exists():
         raise FormatError(f"{folder} exists already; name a new folder, or remove it first")
     finished = read_finished(composed(benchmark, overrides))

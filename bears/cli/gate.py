@@ -1,6 +1,7 @@
 """``bears gate``: fail if a change made retrieval or answers worse."""
 
 import math
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,25 +9,81 @@ from typing import Any, Literal
 from xml.etree import ElementTree
 
 from bears.errors import FormatError, RecordsDiffer
+from bears.evaluation.comparison import table
 from bears.evaluation.comparison.gate import CANNOT_TELL, WORSE, judged
 from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.result import UNDECIDED
-from bears.evaluation.comparison.table import (
-    Form,
-    formatted,
-    least_note,
-    moved_parts,
-    number,
-    pairs_table,
-    records_line,
-)
 from bears.evaluation.comparison.values import aligned, shared_measures
-from bears.files.records import to_json, write_text
+from bears.files.records import read_questions, stream_documents, to_json, write_text
 from bears.files.visible import one_line
-from bears.results.changes import changes
+from bears.layout import EVERY, pattern
 from bears.results.system import System
 from bears.results.values import PASS_RATE
 from bears.selection.systems import chosen, main_of
+from bears.types import Question
+
+Parts = Mapping[str, Mapping[str, object]]
+"""The parts of each record, by its id, that may change."""
+
+
+def changes(base: System, candidate: System) -> tuple[str, list[str]]:
+    """Count what was added, removed or changed, as far as the records are here.
+
+    Returns:
+        The counts in words, and the ids of the questions whose text and gold are the same, as far
+        as both are known: files of values only have ids.
+
+    Raises:
+        FormatError: the records are damaged.
+    """
+    old, new = _questions(base), _questions(candidate)
+    said = _difference(old, new, "question")
+    said += _difference(_documents(base), _documents(candidate), "document")
+    both = base.values.index.intersection(candidate.values.index)
+    return ", ".join(said), [q for q in both if not _changed(old[q], new[q])]
+
+
+def _questions(system: System) -> Parts:
+    found: dict[str, Mapping[str, object]] = {key: {} for key in map(str, system.values.index)}
+    questions = read_questions(system.queries) if system.queries else ()
+    decided: dict[str, set[object]] = {}
+    for one in system.decisions:
+        decided.setdefault(one.question_id, set()).add((one.place, one.decision))
+    return found | {each.question_id: _parts(each, decided) for each in questions}
+
+
+def _parts(question: Question, decided: Mapping[str, set[object]]) -> Mapping[str, object]:
+    # A span moves with the text before it, and is still the same gold.
+    spans = [(span.doc_id, span.quotation, span.lost) for span in question.gold_spans]
+    answers = question.gold_answer, question.answers
+    gold = answers, question.grades, question.judged, spans, decided.get(question.question_id)
+    return {"text": (question.question, question.turns), "gold": gold}
+
+
+def _documents(system: System) -> Parts:
+    if system.revision:
+        path = system.revision.within(pattern(EVERY.translated), "corpus.json")
+    else:
+        path = system.queries and system.queries.with_name("corpus.json")
+    documents = stream_documents(path) if path else ()
+    return {each.doc_id: {"text": hash((each.content, each.group))} for each in documents}
+
+
+def _difference(old: Parts, new: Parts, word: str) -> list[str]:
+    """Count the records that are in one alone, and those of which a part changed."""
+    if not (old and new):
+        return []
+    both = old.keys() & new.keys()
+    counts = Counter({"{} added": len(new) - len(both), "{} removed": len(old) - len(both)})
+    for key in sorted(both):
+        counts.update(f"{part} of {{}} changed" for part in _changed(old[key], new[key]))
+    return [text.format(f"{n} {word}{'s' * (n != 1)}") for text, n in counts.items() if n]
+
+
+def _changed(old: Mapping[str, object], new: Mapping[str, object]) -> list[str]:
+    """Return the parts that both have and that differ."""
+    return [part for part in old if part in new and old[part] != new[part]]
+
 
 STATUSES = {"pass": 0, CANNOT_TELL: 0, "fail": 1, "not comparable": 3, UNDECIDED: 4}
 """Of each verdict; 2 is that of wrong arguments and of results that cannot be read."""
@@ -140,15 +197,15 @@ def _decided(
 
 def _said(row: Mapping[str, Any], allow: float | None) -> str:
     """Return the verdict on one measure in a few words."""
-    ends = f"{number(row['mean_b'])} to {number(row['mean_a'])}"
+    ends = f"{table.number(row['mean_b'])} to {table.number(row['mean_a'])}"
     text = f"{row['measure']} {row['verdict']} ({ends})"
     if row["verdict"] == CANNOT_TELL:
         shown = row["smallest_difference"]
-        could = "none" if shown is None else f"one of {number(shown)} or more"
-        lost = number(-seen_as_gain(row)["difference"])
+        could = "none" if shown is None else f"one of {table.number(shown)} or more"
+        lost = table.number(-seen_as_gain(row)["difference"])
         return f"{text}: it lost {lost}, and {row['n']} questions can only show {could}"
     if row["verdict"] == UNDECIDED and allow is None:
-        return f"{text}: {least_note([row])}"
+        return f"{text}: {table.least_note([row])}"
     if row["verdict"] == UNDECIDED:
         needed = row["questions_needed"]
         hint = f"it takes about {needed}" if needed else f"it lost {allow:g} or more here"
@@ -156,20 +213,20 @@ def _said(row: Mapping[str, Any], allow: float | None) -> str:
     return text
 
 
-def _text(result: Mapping[str, Any], form: Form) -> str:
+def _text(result: Mapping[str, Any], form: table.Form) -> str:
     """Return the result for people: the verdict, the measures, and the questions that moved."""
     import pandas as pd
 
     parts: list[str | pd.DataFrame] = [f"{result['verdict']}: {result['said']}"]
     if rows := [{**row, "a": "candidate", "b": "base"} for row in result["pairs"]]:
         columns = ["measure", "base", "candidate", *RENAMED.values(), "could show", "n", "verdict"]
-        table = pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
+        measured = table.pairs_table(rows, two=True).rename(columns=RENAMED)[columns]
         names = f"base: {result['base']}, candidate: {result['candidate']}"
-        parts += [f"{records_line(result)}; {names}", *result["warnings"], table, REMARK]
+        parts += [f"{table.records_line(result)}; {names}", *result["warnings"], measured, REMARK]
         for what in ("lost", "won"):
             said = f"{rows[0]['measure']}, questions {what}"
-            parts += moved_parts(said, result[what], {"b": "base", "a": "candidate"})
-    return "\n\n".join(formatted(part, form) for part in parts) + "\n"
+            parts += table.moved_parts(said, result[what], {"b": "base", "a": "candidate"})
+    return "\n\n".join(table.formatted(part, form) for part in parts) + "\n"
 
 
 def _junit(result: Mapping[str, Any], measures: Sequence[str]) -> str:

@@ -1,8 +1,9 @@
 """``bears judgements``: people's decisions on documents, out as a table and back in."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, replace
+from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
@@ -12,7 +13,6 @@ from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.table import read_judgements
 from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
-from bears.evaluation.comparison.pooling import pooled
 from bears.files.records import read_lines, stream_documents
 from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
@@ -25,6 +25,37 @@ from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
 from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, whole_documents
+
+
+def pooled(
+    runs: Iterable[ChunkRun], depth: int, judged: Mapping[str, Collection[str]]
+) -> dict[str, list[str]]:
+    """Return the unjudged chunks among the first ones of any run.
+
+    This is TREC's pooling (Spärck Jones and van Rijsbergen 1975).
+
+    Args:
+        runs: of the systems.
+        depth: how many chunks to take from each ranking.
+        judged: question_id to the names of the chunks that are already judged. Other questions
+            are ignored.
+
+    Returns:
+        question_id to names of chunks, in a fixed order that reveals neither systems nor ranks.
+    """
+    found: dict[str, set[str]] = {question_id: set() for question_id in judged}
+    for run in runs:
+        for question_id in found.keys() & run.keys():
+            found[question_id].update(hit.chunk.name for hit in run[question_id][:depth])
+    return {
+        question_id: sorted(names.difference(judged[question_id]), key=_shuffled(question_id))
+        for question_id, names in found.items()
+    }
+
+
+def _shuffled(question_id: str) -> Callable[[str], bytes]:
+    return lambda name: sha256(f"{question_id}\0{name}".encode()).digest()
+
 
 COLUMNS = (
     *("record_id", "doc_id", "start", "end", "question", "answer", "document"),

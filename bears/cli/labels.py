@@ -128,8 +128,6 @@ def next_(
         grades: for documents: a model's grades from 0 to 3, as TREC's qrels
         format: default: table
     """
-    if count < 1:
-        raise FormatError(f"--count is {count}; expected at least 1")
     pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
     path = _ledger(benchmark)
     header = ["draw", *pair.columns, *pair.blanks]

@@ -9,8 +9,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
-from bears.answers.ragas.run import python, running
-from bears.answers.ragas.scores import HEADER, MISSING, cells, summary
+from bears.answers.ragas.run import HEADER, MISSING, cells, python, running, summary
 from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
 from bears.config import Config, parse
@@ -56,8 +55,6 @@ def score(
         out: a .json file for the scores; those of each row go to a .csv file beside it
     """
     python()
-    if plan and fill:
-        raise ConfigurationError("--plan asks no model, and --fill does; give one of them")
     if out and out.suffix != ".json":
         raise ConfigurationError(f"--out is {out}; name a .json file")
     if file and "=" in file.name:

@@ -7,8 +7,7 @@ from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.measure import our_name
 from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
-from bears.publishing.report.advice import Prefer
-from bears.publishing.report.label_notes import label_notes
+from bears.publishing.report.advice import Prefer, label_notes
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
 from bears.selection.configuration import composed, records_of, selected

@@ -1,14 +1,15 @@
 """``bears show``: the metrics of the last run as a table."""
 
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Any, Literal
 
 from tabulate import tabulate
 
-from bears.answers.judging.tables import AnswerResults
 from bears.answers.judging.tables import table as judged_table
-from bears.config import parse, read_selection
+from bears.config import read_selection
 from bears.errors import FormatError
-from bears.evaluation.table import RetrievalMetrics, table
+from bears.evaluation.results import table
 from bears.files.records import read_json, to_json
 from bears.files.shown import complain
 from bears.layout import ANSWERS, PARAMS, RETRIEVAL, VERIFICATION, BenchmarkFiles
@@ -24,22 +25,19 @@ def show(*, format: Literal["table", "json"] = "table") -> None:
     if not RETRIEVAL.is_file():
         raise FormatError(f"{RETRIEVAL}: no such file; run `dvc repro`, in the project's root")
     results = read_json(RETRIEVAL)
-    parse(RetrievalMetrics, results, str(RETRIEVAL))
     judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
-    found = parse(dict[str, Any], read_json(VERIFICATION), str(VERIFICATION))
+    found = read_json(VERIFICATION)
     if format == "json":
         print(to_json({"retrieval": results, "answers": judged, "verification": found}))
         return
-    print(f"{RETRIEVAL}:\n{table(results)}\n")
+    print(_text(RETRIEVAL, table, results))
     measured = {"benchmark": results["benchmark"]["name"], "retriever": results.get("retriever")}
     index = BenchmarkFiles(measured["benchmark"]).index(measured["retriever"] or "")
     for line in messages(cuts_below(index)):
         print(f"{index}: {line}\n")
     if judged:
-        parse(AnswerResults, judged, str(ANSWERS))
-        print(f"{ANSWERS}:\n{judged_table(judged)}\n")
-    rows = [(name, _counts(value)) for name, value in found.items()]
-    print(f"{VERIFICATION}:\n{tabulate(rows, tablefmt='plain')}\n")
+        print(_text(ANSWERS, judged_table, judged))
+    print(_text(VERIFICATION, _counted, found))
     selected = read_selection(PARAMS)
     for group, name in measured.items():
         if name and selected.get(group) != name:
@@ -50,6 +48,20 @@ def show(*, format: Literal["table", "json"] = "table") -> None:
 
 
 COMMAND = show
+
+
+def _text(path: Path, shown: Callable[[Any], str], content: Any) -> str:
+    try:
+        return f"{path}:\n{shown(content)}\n"
+    except (AttributeError, KeyError, TypeError, ValueError) as error:
+        raise FormatError(
+            f"{path} is not as the pipeline writes it: {error!r:.80}; run `dvc repro`"
+        ) from None
+
+
+def _counted(found: Mapping[str, Any]) -> str:
+    rows = [(name, _counts(value)) for name, value in found.items()]
+    return str(tabulate(rows, tablefmt="plain"))
 
 
 def _counts(value: Any) -> Any:

@@ -17,14 +17,7 @@ from bears.layout import LEADERBOARD
 from bears.publishing.leaderboard.tables import publish
 from bears.results.science_ko import TOP, submission_row
 from bears.results.scored import ScoredSubmission, score
-from bears.selection.configuration import (
-    composed,
-    files_of,
-    made,
-    records_of,
-    selected,
-    unattested_part,
-)
+from bears.selection import configuration
 from bears.types import Finding
 
 
@@ -55,12 +48,12 @@ def score_files(
         json: print the report as JSON
         no_board: leave the leaderboard alone
     """
-    records = records_of(benchmark, folder, unattested)
+    records = configuration.records_of(benchmark, folder, unattested)
     records.retrieve.check(records.questions)
     names = records.evaluate.measures
     if measures:
         names = [parse_measure(word.strip()).name for word in measures.split(",")]
-    changed = unattested_part(records.folder) if folder else ""
+    changed = configuration.unattested_part(records.folder) if folder else ""
     doubts = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
     scored: list[ScoredSubmission] = []
     refused = []
@@ -108,13 +101,14 @@ def write(
     """
     if folder and not rewritten:
         raise ConfigurationError("--folder needs --rewritten FILE, the file with the search texts")
-    records = records_of(benchmark, folder, unattested)
+    records = configuration.records_of(benchmark, folder, unattested)
     questions = records.questions
     rankings = read_table(run, {q.question_id for q in questions}).rankings()
     if not rewritten:
-        config = composed(benchmark)
-        path = files_of(config).rewritten(selected(config).rewriter.name)
-        (rewritten,) = made(config, "rewrite", path)
+        config = configuration.composed(benchmark)
+        rewriter = configuration.selected(config).rewriter.name
+        path = configuration.files_of(config).rewritten(rewriter)
+        (rewritten,) = configuration.made(config, "rewrite", path)
     # One of our runs names in its manifest the file that it was made from.
     manifest = manifest_of(run)
     made_from = read_manifest(manifest).made_from if manifest else {}

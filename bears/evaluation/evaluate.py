@@ -1,14 +1,15 @@
 """Measure a run against the gold: values by question, their means, and the effect of ties."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import FormatError
-from bears.evaluation.clusters import Clusters, share_interval
+from bears.evaluation.clusters import Clusters, described, share_interval
 from bears.evaluation.judged_rankings import Floats, JudgedRankings, ideal_ranks
 from bears.evaluation.measure import Measure
 from bears.evaluation.spans import SpanRankings
@@ -49,10 +50,7 @@ def gold_of(questions: Iterable[Question]) -> Gold:
 
 
 def evaluate(
-    run: Run | RunTable,
-    gold: Gold,
-    measures: Sequence[Measure],
-    spans: SpanRankings | None = None,
+    run: Run | RunTable, gold: Gold, measures: Sequence[Measure], spans: SpanRankings | None = None
 ) -> Evaluation:
     """Measure ``run`` on every question of ``gold``.
 
@@ -74,10 +72,8 @@ def evaluate(
     """
     table = run if isinstance(run, RunTable) else table_of_run(run)
     if unknown := [question_id for question_id in table.question_ids if question_id not in gold]:
-        shown, more = ", ".join(map(repr, unknown[:3])), len(unknown) - 3
         raise FormatError(
-            f"the run has questions that the gold lacks: {shown}"
-            + (f" and {more} more" if more > 0 else "")
+            f"the run has {len(unknown)} questions that the gold lacks, such as {unknown[0]!r:.80}"
         )
     own, worst, best = tie_bounds(table, gold)
     values = _columns(own, measures, gold, spans)
@@ -159,6 +155,31 @@ def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
         for measure in measures
         if (mean := means[measure.name]) is not None and mean < measure.metric.best - TOLERANCE
     }
+
+
+def results_of(
+    evaluation: Evaluation,
+    questions: Sequence[Question],
+    measures: Sequence[Measure],
+    clusters: Clusters | None = None,
+) -> dict[str, Any]:
+    """Average over all questions and over each group, with the limits of those means."""
+
+    def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
+        keys = [key(question) for question in questions]
+        return {name: summarize(evaluation, np.array(keys) == name) for name in sorted(set(keys))}
+
+    results = {
+        "all": {**summarize(evaluation), "answered": evaluation.n_answered},
+        "by_type": grouped(lambda question: question.question_type),
+        "by_source": grouped(lambda question: question.source_dataset),
+        "tie_range": tie_range(evaluation),
+        "ceiling": ceilings(gold_of(questions), measures),
+        "interval_95": intervals(evaluation, measures, clusters),
+        **({"clusters": found} if (found := described(clusters)) else {}),
+    }
+    counts = undefined(evaluation)
+    return {**results, "undefined": counts} if counts else results
 
 
 def defined(column: Floats) -> Floats:

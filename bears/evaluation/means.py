@@ -75,10 +75,7 @@ def yes_or_no(values: Floats) -> bool:
 
 
 def mean_interval(
-    values: Floats,
-    scale: float = 1.0,
-    share: bool | None = None,
-    clusters: Clusters | None = None,
+    values: Floats, scale: float = 1.0, share: bool | None = None, clusters: Clusters | None = None
 ) -> tuple[float, float]:
     """Return the 95 % interval of the mean of one column, ignoring NaN; see `mean_intervals`."""
     known = ~np.isnan(values)

@@ -7,8 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy import stats
 
-from bears.evaluation.clusters import Floats
-from bears.evaluation.intervals import wilson_of
+from bears.evaluation.clusters import Floats, wilson_of
 
 SEED = 20_261_126
 RESAMPLES = 199

@@ -1,51 +1,19 @@
-"""The outputs of an evaluation: means of all questions and of groups, values, and plots."""
+"""The outputs of an evaluation: values by question, plots, and a table of the means."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from tabulate import tabulate
 
 from bears.evaluation.clusters import Clusters, described, share_interval
-from bears.evaluation.evaluate import (
-    Evaluation,
-    ceilings,
-    defined,
-    gold_of,
-    intervals,
-    summarize,
-    tie_range,
-    undefined,
-)
+from bears.evaluation.evaluate import Evaluation, defined
 from bears.evaluation.measure import Measure
+from bears.files.benchmark_state import heading
 from bears.files.spreadsheet import write_csv
 from bears.types import Question
-
-
-def results_of(
-    evaluation: Evaluation,
-    questions: Sequence[Question],
-    measures: Sequence[Measure],
-    clusters: Clusters | None = None,
-) -> dict[str, Any]:
-    """Average over all questions and over each group, with the limits of those means."""
-
-    def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
-        keys = [key(question) for question in questions]
-        return {name: summarize(evaluation, np.array(keys) == name) for name in sorted(set(keys))}
-
-    results = {
-        "all": {**summarize(evaluation), "answered": evaluation.n_answered},
-        "by_type": grouped(lambda question: question.question_type),
-        "by_source": grouped(lambda question: question.source_dataset),
-        "tie_range": tie_range(evaluation),
-        "ceiling": ceilings(gold_of(questions), measures),
-        "interval_95": intervals(evaluation, measures, clusters),
-        **({"clusters": found} if (found := described(clusters)) else {}),
-    }
-    counts = undefined(evaluation)
-    return {**results, "undefined": counts} if counts else results
 
 
 def write_values(
@@ -121,3 +89,43 @@ def write_plot(
             mean = math.fsum(shares) / len(shares)
             rows.append([point, mean, *share_interval(column, clusters), retriever])
     write_csv(path, [*header, "low", "high", "retriever"], rows)
+
+
+def table(results: Mapping[str, Any]) -> str:
+    """Return a heading, and a row for each measure with a column for each group of questions.
+
+    A column "within" has the questions that were also asked within their own group of documents;
+    a column "source gold" has all questions on the gold without people's decisions.
+
+    Args:
+        results: the content of metrics/retrieval.json.
+    """
+    within = {"within": results["within"]["all"]} if "within" in results else {}
+    source = {"source gold": results["source"]} if "source" in results else {}
+    groups = {"all": results["all"], **source, **within, **groups_in(results)}
+    names = list(dict.fromkeys(name for group in groups.values() for name in group))
+    names.sort(key=lambda name: name != "n")
+    rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
+    about = heading(results["benchmark"], results.get("retriever", ""))
+    return f"{about}\n\n{in_columns(groups, rows)}"
+
+
+def in_columns(groups: Collection[str], rows: Iterable[Sequence[Any]]) -> str:
+    """Return a table with a column for each group of questions; a row begins with its name."""
+    shown = [[name, *map(_cell, values)] for name, *values in rows]
+    align = ("left", *("right" for _ in groups))
+    return tabulate(shown, headers=["", *groups], colalign=align, disable_numparse=True)
+
+
+def groups_in(results: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the means by type and by source, where there are several; one has all questions."""
+    several = (results[by] for by in ("by_type", "by_source") if len(results[by]) > 1)
+    return {name: means for groups in several for name, means in groups.items()}
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "–"
+    if isinstance(value, list):
+        return "–".join(f"{end:.3f}" for end in value)
+    return str(value) if isinstance(value, int) else f"{value:.3f}"

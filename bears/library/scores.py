@@ -76,9 +76,7 @@ class Scores:
 
 
 def compare(
-    scores: Mapping[str, Scores],
-    measures: Sequence[str] = (),
-    equal_within: float | None = None,
+    scores: Mapping[str, Scores], measures: Sequence[str] = (), equal_within: float | None = None
 ) -> pd.DataFrame:
     """Compare all pairs of systems, as ``bears compare`` does.
 

@@ -1,6 +1,7 @@
 """Write a finished benchmark in every format, with a card and an attestation."""
 
 import shutil
+from collections.abc import Iterator
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -9,12 +10,58 @@ from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import pick
 from bears.files.digest import sha256_of
-from bears.files.records import write_json, write_text
-from bears.publishing import beir, parquet
+from bears.files.records import write_json, write_lines, write_text
+from bears.publishing import parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
 from bears.publishing.card import CARD, card
 from bears.publishing.finished import Finished
 from bears.results.records import EXPORTED
+
+BEIR = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
+
+
+def write_beir(finished: Finished, folder: Path) -> None:
+    """Write corpus.jsonl, queries.jsonl and qrels/test.tsv.
+
+    BEIR's judgements cannot say that no document is right. Such a question has no line in them,
+    and ``no_retrieval`` in its metadata.
+    """
+    write_lines(folder / BEIR[0], _corpus(finished))
+    write_lines(folder / BEIR[1], _queries(finished))
+    lines = [
+        f"{question.question_id}\t{doc_id}\t{grade}\n"
+        for question in finished.questions
+        for doc_id, grade in question.grades.items()
+    ]
+    write_text(folder / BEIR[2], "query-id\tcorpus-id\tscore\n" + "".join(lines))
+
+
+def _corpus(finished: Finished) -> Iterator[dict[str, Any]]:
+    for document in finished.documents:
+        metadata = {"source": document.original_source, "source_id": document.original_id}
+        yield {
+            "_id": document.doc_id,
+            "title": "",
+            "text": document.content,
+            "metadata": metadata | ({"group": document.group} if document.group else {}),
+        }
+
+
+def _queries(finished: Finished) -> Iterator[dict[str, Any]]:
+    for question in finished.questions:
+        metadata: dict[str, Any] = {
+            "answer": question.gold_answer,
+            "source": question.source_dataset,
+            "type": question.question_type,
+        }
+        if question.generated:
+            metadata["generated"] = True
+        if question.group:
+            metadata["group"] = question.group
+        if question.judged and not question.gold_doc_ids:
+            metadata["no_retrieval"] = True
+        yield {"_id": question.question_id, "text": question.question, "metadata": metadata}
+
 
 PROVENANCE = (CARD, EXPORTED, "lineage.jsonl")
 """The files that say where the records come from."""
@@ -29,7 +76,7 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
         if path != files.lineage or path.is_file():
             shutil.copyfile(path, folder / path.name)
     write_json(folder / EXPORTED, _exported_part(finished))
-    beir.write_beir(finished, folder)
+    write_beir(finished, folder)
     parquet.write_parquet(finished, folder)
     attestation = attest(finished)
     write_text(folder / CARD, card(finished, attestation))

@@ -25,17 +25,7 @@ from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, BenchmarkF
 from bears.results.board import read_board
 from bears.results.costs import Costs, costs_of
 from bears.results.records import Records
-from bears.results.revision import (
-    ANSWERED,
-    CHUNKS,
-    RUN,
-    VERDICTS,
-    WORKSPACE,
-    Revision,
-    cached_runs,
-    named,
-    revisions,
-)
+from bears.results.revision import OF_SYSTEM, WORKSPACE, Revision, cached_runs, named, revisions
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
 from bears.results.system import Doubts, System, UnreadTexts, frames_of
@@ -165,7 +155,7 @@ def system_at(revision: Revision) -> System:
             f"{selected.get('benchmark')}; run `dvc repro`"
         )
     values, kinds = read_values(questions, f"{revision.name}: values by question", unjudged=True)
-    run, chunks, written, answered = map(revision.output, (RUN, CHUNKS, ANSWERED, VERDICTS))
+    run, chunks, written, answered = map(revision.output, OF_SYSTEM)
     # Without a generator there is only the header.
     if answered and len(read_whole(answered).splitlines()) < 2:
         answered = None

@@ -26,6 +26,8 @@ NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) 
 RUN, WITHIN, ANSWERED = map(pattern, (EVERY.run("*"), EVERY.within("*"), EVERY.answers("*")))
 CHUNKS = pattern(EVERY.chunks("*"))
 VERDICTS = pattern(EVERY.answers("*").with_suffix(".questions.csv"))
+OF_SYSTEM = (RUN, CHUNKS, ANSWERED, VERDICTS)
+"""What a retriever and a generator wrote."""
 
 
 @dataclass(frozen=True)

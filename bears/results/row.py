@@ -21,18 +21,8 @@ from bears.results.revision import Revision
 from bears.sampling.sampler import as_before
 
 RETRIEVAL = (
-    "success@1",
-    "success@2",
-    "success@5",
-    "recall@10",
-    "recall@100",
-    "mrr@10",
-    "ndcg@10",
-    "map",
-    "retrieval_accuracy@1",
-    "retrieval_accuracy@2",
-    "kor_map_official",
-    "kor_map_strict",
+    *("success@1", "success@2", "success@5", "recall@10", "recall@100", "mrr@10", "ndcg@10", "map"),
+    *("retrieval_accuracy@1", "retrieval_accuracy@2", "kor_map_official", "kor_map_strict"),
 )
 RAGAS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
 ANSWERS = ("answer_f1", "exact_match", "pass_rate", *RAGAS)

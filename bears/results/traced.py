@@ -30,10 +30,7 @@ ENDING = ".traces.jsonl"
 
 
 def evaluation_of(
-    traces: Repeat,
-    decided: Decided,
-    documents: Iterable[Document],
-    measures: Sequence[Measure],
+    traces: Repeat, decided: Decided, documents: Iterable[Document], measures: Sequence[Measure]
 ) -> Evaluation:
     """Measure the rankings of traces, in which passages are in the order of their first place.
 

@@ -1,6 +1,7 @@
 """A table of the uses of models, and where the replies of each are kept."""
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -105,17 +106,13 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
     chosen = selected(config)
     answers = files_of(config).answers(f"{chosen.retriever.name}.{chosen.generator.name}")
     task = _answers(config)
-    problem = "" if answers.is_file() else "does not exist"
-    try:
-        traces = list(answered(task, _known(config, task, "answers")))
-    except RepliesMissing:
-        traces = []
-    if not problem and traces != list(read_traces(answers)):
-        problem = "is not what the generator answers now"
-    if problem:
-        raise ConfigurationError(f"{answers} {problem}; run `dvc repro generate` first")
-    check(answers)
-    return answers, task
+    made(config, "generate", answers)
+    with suppress(RepliesMissing):
+        if list(answered(task, _known(config, task, "answers"))) == list(read_traces(answers)):
+            return answers, task
+    raise ConfigurationError(
+        f"{answers} is not what the generator answers now; run `dvc repro generate` first"
+    )
 
 
 def _known(config: Config, use: Use[Any], replies: str) -> KeptReplies:

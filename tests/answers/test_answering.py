@@ -97,13 +97,6 @@ def test_the_price_is_that_of_all_repeats(answering: Answering) -> None:
     assert price == pytest.approx(3 * once, rel=1e-3)
 
 
-def test_what_always_says_the_same_is_not_repeated(answering: Answering) -> None:
-    at, _ = answering()
-    words = ("generator=sentence", "+generator.repeats=3")
-    told = replace(at, overrides=words).stage("generate", generate.main, code=1)
-    assert "generator sentence always gives the same answer, but generator.repeats is 3" in told
-
-
 def test_without_a_model_nothing_can_be_bought(answering: Answering) -> None:
     at, _ = answering()
     told = replace(at, overrides=()).run("plan", "generator=sentence", code=1)

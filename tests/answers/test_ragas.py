@@ -21,8 +21,7 @@ import pytest
 
 from bears.answers.ragas.program import inputs
 from bears.answers.ragas.rows import read_rows
-from bears.answers.ragas.run import ENVIRONMENT, PROGRAM
-from bears.answers.ragas.scores import METRICS, Score, summary
+from bears.answers.ragas.run import ENVIRONMENT, METRICS, PROGRAM, Score, summary
 from bears.cli import main
 from bears.config.typed import configured
 from bears.errors import FormatError

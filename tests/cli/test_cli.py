@@ -74,7 +74,6 @@ def test_it_explains_itself_on_demand_and_where_a_command_is_incomplete(
         (["report", "--top", "101"], "--top is 101; expected a whole number from 1 to 100"),
         (["compare", "--equal-within", "nan"], "--equal-within is nan; expected a number above 0"),
         (["replies", "review"], "expected either --export FILE or --import FILE"),
-        (["ragas", "--plan", "--fill"], "give one of them"),
         (["replace", "q-three", "--reason", "x"], "mini has no question q-three; data/mini/sam"),
         (["replace", "q-one", "--reason", " "], "an entry needs a reason"),
         (["replace", "q-one", "--reason", "x", "--benchmark", "bears"], "run `dvc repro sample`"),

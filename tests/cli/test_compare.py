@@ -15,8 +15,7 @@ from bears.cli import main
 from bears.config import read_mapping
 from bears.files.manifest import seal
 from bears.files.records import write_records
-from bears.publishing.leaderboard.standing import derived, differing, known_results
-from bears.publishing.leaderboard.tables import publish
+from bears.publishing.leaderboard.tables import derived, differing, known_results, publish
 from bears.results.origins import ANSWERS
 from bears.results.revision import Revision, revisions
 from bears.results.row import LeaderboardRow, configuration_digest, row_of

@@ -13,9 +13,9 @@ from subprocess import PIPE, Popen
 import pytest
 
 from bears.cli import main
+from bears.cli.judgements import pooled
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import Ledger
-from bears.evaluation.comparison.pooling import pooled
 from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
 from bears.files.spreadsheet import write_csv

@@ -15,7 +15,7 @@ from statsmodels.stats.multitest import multipletests
 from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
-from bears.evaluation.clusters import Floats
+from bears.evaluation.clusters import Floats, Z
 from bears.evaluation.comparison.groups import letters, rank_ranges
 from bears.evaluation.comparison.paired import (
     equal_shares,
@@ -29,7 +29,6 @@ from bears.evaluation.comparison.power import questions_for, smallest_difference
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.comparison.values import Measured as System
-from bears.evaluation.intervals import Z
 from bears.evaluation.means import bounded_interval
 from bears.files.intake.json_text import json_value
 

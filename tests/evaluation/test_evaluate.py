@@ -29,8 +29,7 @@ from bears.evaluation.evaluate import (
     undefined,
 )
 from bears.evaluation.measure import parse_measure
-from bears.evaluation.results import write_values
-from bears.evaluation.table import table
+from bears.evaluation.results import table, write_values
 from bears.evaluation.tie_bounds import Gold as AnyGold
 from bears.files.records import write_records
 from bears.files.rewritten import write_rewritten

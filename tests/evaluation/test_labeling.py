@@ -11,7 +11,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from bears.answers.judging.documents import DocumentPair, Grades, LinearMeasure
 from bears.answers.judging.pairs import GUESSES
 from bears.evaluation.clusters import Floats
 from bears.evaluation.labeling import (
@@ -26,6 +25,7 @@ from bears.evaluation.labeling import (
     narrower,
 )
 from bears.files.qrels import read_qrels
+from bears.selection.labelable import DocumentPair, Grades, LinearMeasure
 from bears.types import Hit, Ranking
 from tests.evaluation.test_labels import differences
 

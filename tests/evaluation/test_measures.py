@@ -11,8 +11,7 @@ from scipy import stats
 
 from bears.errors import ConfigurationError
 from bears.evaluation import measure
-from bears.evaluation.clusters import share_interval
-from bears.evaluation.intervals import wilson
+from bears.evaluation.clusters import share_interval, wilson
 from bears.evaluation.judged_rankings import judged_rankings
 from bears.evaluation.measure import METRICS, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score

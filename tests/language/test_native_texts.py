@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 
 from bears.config import read_mapping
-from bears.evaluation.intervals import wilson
+from bears.evaluation.clusters import wilson
 from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES
 from bears.language.text import Field, Text

@@ -22,7 +22,7 @@ from bears.files.digest import sha256_of
 from bears.files.records import write_json
 from bears.layout import ANSWERS, LEADERBOARD, RETRIEVAL
 from bears.layout import CONFIG as CONFIGURATION
-from bears.publishing.leaderboard.tables import markdown, publish, tables
+from bears.publishing.leaderboard.tables import markdown, pandachat_tables, publish
 from bears.results.board import HEADER, board_text, read_board
 from bears.results.revision import Revision
 from bears.results.row import LeaderboardRow, configuration_digest, row_of
@@ -263,7 +263,7 @@ def test_pandachats_table_is_a_view_of_the_leaderboard(tmp_path: Path) -> None:
     ours = replace(entry("ours", questions=206, values=PANDA), benchmark="pandachat-sl")
     theirs = replace(ours, system="theirs", values={**PANDA, "success@2": 1.0})
     unknown = replace(ours, system="unknown", values={"map": 0.1})
-    files = tables(tmp_path / "leaderboard.csv", [ours, theirs, unknown])
+    files = pandachat_tables(tmp_path / "leaderboard.csv", [ours, theirs, unknown])
     assert {path.name for path in files} == {"pandachat-sl.json", "pandachat-sl.md"}
     lines = json.loads(files[tmp_path / "pandachat-sl.json"])
     assert [line["system"] for line in lines] == ["theirs", "ours"]
@@ -271,7 +271,7 @@ def test_pandachats_table_is_a_view_of_the_leaderboard(tmp_path: Path) -> None:
     assert lines[1]["correct_in_documents_count"] == 150
     assert lines[1]["correct_in_documents_per"] == pytest.approx(72.8155339)
     assert (lines[1]["state"], lines[1]["configuration"]) == ("s" * 12, "c")
-    assert list(tables(tmp_path / "b.csv", [replace(ours, benchmark="leaderboard")])) == [
+    assert list(pandachat_tables(tmp_path / "b.csv", [replace(ours, benchmark="leaderboard")])) == [
         tmp_path / "pandachat-leaderboard.json",
         tmp_path / "pandachat-leaderboard.md",
     ]
@@ -284,7 +284,9 @@ def test_counts_of_sources_are_unknown_for_chunked_documents(
     found = row({**CONFIG, "chunking": {"name": chunking}}, {"n": 206, **PANDA})
     assert ("retrieval_accuracy@2" in found.values) == known
     whole = row(CONFIG, {"n": 206, **PANDA})
-    lines = json.loads(tables(tmp_path / "b.csv", [whole, found])[tmp_path / "pandachat-mini.json"])
+    lines = json.loads(
+        pandachat_tables(tmp_path / "b.csv", [whole, found])[tmp_path / "pandachat-mini.json"]
+    )
     line = next(line for line in lines if ("tokens" in line["system"]) != known)
     assert line["correct_retrieval_count"] == (149 if known else None)
     assert line["correct_in_documents_count"] == 150

@@ -14,7 +14,7 @@ import pytest
 
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
-from bears.evaluation.table import table
+from bears.evaluation.results import table
 from bears.files.benchmark_state import benchmark_state
 from bears.files.manifest import seal
 from bears.files.records import read_questions, write_json, write_records

@@ -12,9 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.retrieval.sparse.analysis import ANALYZERS
-from bears.retrieval.sparse.analysis.english import english
-from bears.retrieval.sparse.analysis.standard import tokens
-from bears.retrieval.sparse.analysis.stems import porter
+from bears.retrieval.sparse.analysis.stems import english, porter, tokens
 from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams, segmented, words
 from tests.workspace import ROOT
 

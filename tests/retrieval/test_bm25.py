@@ -122,7 +122,7 @@ def test_batches_and_a_small_cache_change_no_byte(
     indexed = zipfian(random.Random(4), 500)
     indexed = [*indexed[:250], *documents(odd), *indexed[250:], *documents(odd)]
     opened(bm25(), indexed, tmp_path / "one")
-    monkeypatch.setattr("bears.retrieval.sparse.postings.TOGETHER", together)
+    monkeypatch.setattr("bears.retrieval.sparse.bm25.TOGETHER", together)
     monkeypatch.setattr("bears.retrieval.sparse.vocabulary.REMEMBERED", remembered)
     opened(bm25(), indexed, tmp_path / "many")
     one, many = (

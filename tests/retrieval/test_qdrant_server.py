@@ -151,7 +151,7 @@ def test_a_collection_that_holds_something_else_is_never_written_to(
         named.write(made[:1], tmp_path)
     theirs = models.VectorParams(size=16, distance=models.Distance.COSINE)
     client(qdrant_url).create_collection("theirs", vectors_config=theirs)
-    with pytest.raises(StoreError, match="the vectors without a name; expected"):
+    with pytest.raises(StoreError, match="'dense' vectors of 0 dimensions, the encoder makes"):
         qdrant(qdrant_url, collection="theirs").write(made, tmp_path)
 
 
@@ -161,10 +161,10 @@ def test_an_index_whose_collection_has_changed_is_not_searched(
     store = qdrant(qdrant_url, collection="changing")
     folder = written(store, shards(directions(100, seed=25)), tmp_path)
     client(qdrant_url).delete("changing", points_selector=[3], wait=True)
-    with pytest.raises(StoreError, match=r"changing at http.* holds 99 of 100 points"):
+    with pytest.raises(StoreError, match=r"changing at http.* holds other points, or none"):
         store.open(folder)
     client(qdrant_url).delete_collection("changing")
-    with pytest.raises(StoreError, match=r"changing at http.* holds no points"):
+    with pytest.raises(StoreError, match=r"changing at http.* holds other points, or none"):
         store.open(folder)
 
 

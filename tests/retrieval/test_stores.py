@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import tracemalloc
 from collections.abc import Iterator
 from pathlib import Path
@@ -10,13 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable, StoreError
+from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
 from bears.files.digest import sha256_of
 from bears.retrieval.models.encoder import normalized
 from bears.retrieval.stores.exact import candidates, dense_slack
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
-from bears.types import Hit
 from tests.vectors import directions, full_sort, nearest, qdrant, shards
 
 STORES = pytest.mark.parametrize("store", [Memory(), qdrant()], ids=["memory", "qdrant"])
@@ -125,21 +123,3 @@ def test_without_its_client_qdrant_says_what_to_install(monkeypatch: pytest.Monk
 def test_without_a_server_no_approximate_search_is_to_be_had() -> None:
     with pytest.raises(ConfigurationError, match="exact is false, but Qdrant without a server"):
         qdrant(exact=False)
-
-
-@STORES
-@pytest.mark.parametrize(
-    "line",
-    [
-        *("", "{}", "gASVAAAAAAAAAIwFcG9zaXiUjAZzeXN0ZW2Uk5Q="),
-        json.dumps({"doc_ids": ["a", "b"], "groups": []}),
-        json.dumps({"doc_ids": ["a"], "groups": ["g", "h"]}),
-        json.dumps({"doc_ids": [1], "groups": []}),
-    ],
-)
-def test_a_damaged_file_of_chunks_is_refused(store: VectorStore, line: str, tmp_path: Path) -> None:
-    searcher = stored(store, list(shards(np.ones((1, 1), np.float32))), tmp_path)
-    assert nearest(searcher, np.ones(1, np.float32), 2) == (Hit("d0", 1.0),)
-    (tmp_path / "pieces.jsonl").write_text(line)
-    with pytest.raises(BearsError):
-        store.open(tmp_path)

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.causes import CAUSES, cause_of
+from bears.answers.judging.judged import CAUSES, cause_of
 from bears.answers.judging.panel import agreements, majority
 from bears.answers.judging.ruling import Ruling
 from bears.answers.judging.tables import table

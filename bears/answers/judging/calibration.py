@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bears.answers.judging.labels import LabelledAnswer
-from bears.evaluation.intervals import wilson
+from bears.evaluation.clusters import wilson
 from bears.evaluation.prediction_powered import Estimate, estimate, exchange_interval, exchange_rate
 
 WORDS = {True: "pass", False: "fail"}

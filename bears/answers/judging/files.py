@@ -75,14 +75,11 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
         folder: of the records: the pipeline's, or an export.
         answers: the file of answers.
     """
-    places = {
-        "queries": [folder / "queries.json"],
-        "corpus": [folder / "corpus.json"],
-        "sidecar": [folder / "sidecar.json"],
-    }
-    found = {name: next(filter(Path.exists, paths), None) for name, paths in places.items()}
-    found["lineage"] = lineage_beside(folder)
-    return {name: path for name, path in found.items() if path} | {"answers": answers}
+    named = {name: folder / f"{name}.json" for name in ("queries", "corpus", "sidecar")}
+    found = {name: path for name, path in named.items() if path.exists()}
+    if lineage := lineage_beside(folder):
+        found["lineage"] = lineage
+    return found | {"answers": answers}
 
 
 def _case(question: Question, answer: str, language: str, aliases: Sequence[str]) -> Case:

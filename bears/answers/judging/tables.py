@@ -7,25 +7,11 @@ from typing import Any
 
 import numpy as np
 from tabulate import tabulate
-from typing_extensions import TypedDict
 
-from bears.answers.judging.causes import CAUSES
-from bears.answers.judging.judged import JudgedQuestion, passes_of
+from bears.answers.judging.judged import CAUSES, JudgedQuestion, passes_of
 from bears.evaluation.repeats import PLACES
-from bears.evaluation.results import write_scores
-from bears.evaluation.table import groups_in
+from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
-
-Group = dict[str, float | list[float] | dict[str, int | float] | None]
-
-
-class AnswerResults(TypedDict):
-    """The part of metrics/answers.json that is printed."""
-
-    all: Group
-    by_type: dict[str, Group]
-    by_source: dict[str, Group]
-    by_answer_type: dict[str, dict[str, float | None]]
 
 
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
@@ -64,21 +50,20 @@ def table(results: Mapping[str, Any]) -> str:
     """Return a row for each figure and cause with a column for each group; then types of answers.
 
     Args:
-        results: the content of metrics/answers.json, as `AnswerResults` has it. The heading is
-            left out if they do not name their benchmark.
+        results: the content of metrics/answers.json. The heading is left out if they do not name
+            their benchmark.
     """
     groups = {"all": results["all"], **groups_in(results)}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
-    rows = [[name, *(_cell(group.get(name)) for group in groups.values())] for name in names]
+    rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
     causes = [group.get("causes") or {} for group in groups.values()]
     rows += [
-        [f"cause: {cause}", *(_cell(counts.get(cause, 0)) for counts in causes)]
+        [f"cause: {cause}", *(counts.get(cause, 0) for counts in causes)]
         for cause in CAUSES
         if cause in causes[0]
     ]
-    align = ("left", *("right" for _ in groups))
     parts = [_heading(results)] if "benchmark" in results else []
-    parts.append(tabulate(rows, headers=["", *groups], colalign=align, disable_numparse=True))
+    parts.append(in_columns(groups, rows))
     scores = ("n", "answer_f1", "exact_match")
     if kinds := results["by_answer_type"]:
         typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
@@ -92,11 +77,3 @@ def _heading(results: Mapping[str, Any]) -> str:
     words = ("retriever", "context", "within", "judge")
     known = ", ".join(f"{word} {results[word]}" for word in words if results.get(word))
     return heading(results["benchmark"], f"{results.get('generator', '')} ({known})")
-
-
-def _cell(value: Any) -> str:
-    if isinstance(value, list):
-        return "–".join(f"{end:.3f}" for end in value)
-    if value is None:
-        return "–"
-    return str(value) if isinstance(value, int) else f"{value:.3f}"

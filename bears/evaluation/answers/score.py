@@ -110,10 +110,7 @@ def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dic
 
 
 def _score(
-    references: Sequence[Answer],
-    trace: Trace | None,
-    language: str,
-    with_evidence: bool,
+    references: Sequence[Answer], trace: Trace | None, language: str, with_evidence: bool
 ) -> AnswerScore:
     yes_no = [reference.text for reference in references if reference.type == "yes-no"]
     asks_nothing = any(reference.type == "unanswerable" for reference in references)

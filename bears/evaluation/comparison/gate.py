@@ -8,18 +8,10 @@ import numpy as np
 
 from bears.errors import FormatError
 from bears.evaluation.clusters import described
+from bears.evaluation.comparison import result
 from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.power import questions_for, smallest_loss
-from bears.evaluation.comparison.result import (
-    UNDECIDED,
-    Result,
-    as_records,
-    moved,
-    pairs_tested,
-    plain,
-    unlike,
-)
 from bears.evaluation.comparison.values import Measured, clusters_in, kinds_of, shared_measures
 from bears.evaluation.trace_measures import sign_of
 
@@ -29,7 +21,7 @@ NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
 
 def judged(
     systems: Sequence[Measured], measures: Sequence[str], allow: float | None = None
-) -> Result:
+) -> result.Result:
     """Test whether a candidate is worse than a base under any measure.
 
     A loss is significant if the one-sided p is at most `ALPHA`, corrected over the measures. If a
@@ -55,7 +47,7 @@ def judged(
     names = [system.name for system in systems]
     shared = shared_measures(systems, ())
     same = systems[0].values[shared].equals(systems[1].values[shared])
-    rows = as_records(pairs_tested([values], names, None, [clusters], one_sided=True))
+    rows = result.as_records(result.pairs_tested([values], names, None, [clusters], one_sided=True))
     for row in rows:
         if row["n"] < 2:
             raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
@@ -64,7 +56,7 @@ def judged(
         known = ~np.isnan(differences)
         of = None if clusters is None else clusters[known]
         shown = smallest_loss(differences[known], of, ALPHA / len(measures)) * row["scale"]
-        row["smallest_difference"] = plain(shown)
+        row["smallest_difference"] = result.plain(shown)
         row["questions_needed"] = None
         if same:
             row["verdict"] = UNCHANGED
@@ -72,11 +64,11 @@ def judged(
             row["verdict"] = _verdict(gain, shown)
         else:
             row |= _allowed(gain, allow)
-    change = moved(systems, measures[0])
+    change = result.moved(systems, measures[0])
     return {
         "questions": len(systems[0].values),
         **({"clusters": found} if (found := described(clusters)) else {}),
-        "warnings": unlike(systems, values),
+        "warnings": result.unlike(systems, values),
         "pairs": rows,
         "lost": change["b_better"],
         "won": change["a_better"],
@@ -87,13 +79,13 @@ def _verdict(row: Mapping[str, Any], shown: float) -> str:
     """Return the verdict on a measure, given the loss that could show; NaN without one."""
     if row["p_holm"] <= ALPHA:
         return WORSE
-    if row["verdict"] == UNDECIDED:
-        return UNDECIDED
+    if row["verdict"] == result.UNDECIDED:
+        return result.UNDECIDED
     lost = -row["difference"]
     return CANNOT_TELL if lost > 0 and not shown <= lost else NO_LOSS
 
 
-def _allowed(row: Mapping[str, Any], allow: float) -> Result:
+def _allowed(row: Mapping[str, Any], allow: float) -> result.Result:
     """Return the verdict, and how many questions it takes to allow the loss."""
     if row["low"] > -allow:
         return {"verdict": ALLOWED, "questions_needed": None}
@@ -107,4 +99,4 @@ def _allowed(row: Mapping[str, Any], allow: float) -> Result:
         # 1 / (n + 3) does.
         least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
         needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
-    return {"verdict": UNDECIDED, "questions_needed": needed}
+    return {"verdict": result.UNDECIDED, "questions_needed": needed}

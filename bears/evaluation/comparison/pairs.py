@@ -9,14 +9,7 @@ import pandas as pd
 from scipy import stats
 
 from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, together
-from bears.evaluation.comparison.paired import (
-    ALPHA,
-    equal_shares,
-    exact_critical_value,
-    mcnemar,
-    randomization,
-    score_interval,
-)
+from bears.evaluation.comparison import paired
 from bears.evaluation.means import scale_of, weighted_means, yes_or_no
 from bears.evaluation.trace_measures import sign_of
 
@@ -103,7 +96,7 @@ def seen_as_gain(row: Mapping[str, Any]) -> dict[str, Any]:
 
 def level_of(one_sided: bool) -> float:
     """Return the level of the intervals whose ends say what p says at `ALPHA`."""
-    return 1 - 2 * ALPHA if one_sided else 1 - ALPHA
+    return 1 - 2 * paired.ALPHA if one_sided else 1 - paired.ALPHA
 
 
 def of_shares(
@@ -111,18 +104,18 @@ def of_shares(
 ) -> dict[str, Floats]:
     """Return the columns of m pairs under yes-or-no measures; a and b have shape (n, m)."""
     counts = _counts(a, b)
-    low, high = score_interval(
-        *counts, exact_critical_value(counts[0] + counts[1], level_of(one_sided))
+    low, high = paired.score_interval(
+        *counts, paired.exact_critical_value(counts[0] + counts[1], level_of(one_sided))
     )
-    found = {**_means(a, b), "low": low, "high": high, "p": mcnemar(*counts[:2], one_sided)}
-    return found if margins is None else {**found, "p_equal": equal_shares(*counts, margins)}
+    found = {**_means(a, b), "low": low, "high": high, "p": paired.mcnemar(*counts[:2], one_sided)}
+    return found if margins is None else {**found, "p_equal": paired.equal_shares(*counts, margins)}
 
 
 def of_means(
     a: Floats, b: Floats, draws: int, margins: Floats | None = None, one_sided: bool = False
 ) -> dict[str, Floats]:
     """Return the columns of m pairs under other measures, whose values differ by 1 at most."""
-    found = {**_means(a, b), "p": randomization(a - b, draws, one_sided)}
+    found = {**_means(a, b), "p": paired.randomization(a - b, draws, one_sided)}
     return found | _bounds(a - b, 1.0, margins, one_sided)
 
 
@@ -146,7 +139,7 @@ def of_clusters(
     errors, freedom = standard_error(differences, clusters)
     half = errors * stats.t.isf((1 - level_of(one_sided)) / 2, freedom)
     totals = sums(differences, clusters)
-    found["p"] = randomization(totals, draws, one_sided)
+    found["p"] = paired.randomization(totals, draws, one_sided)
     # As of independent questions with this standard error.
     found["spread"] = np.where(np.isinf(errors), np.nan, errors * np.sqrt(len(a)))
     by_question = _bounds(differences, 1.0, margins, one_sided)

@@ -34,8 +34,7 @@ KOR_MAP_OFFICIAL = Metric(
 
 
 def official_score(
-    predictions: Sequence[tuple[str, Sequence[str]]],
-    gold: Mapping[str, Collection[str]],
+    predictions: Sequence[tuple[str, Sequence[str]]], gold: Mapping[str, Collection[str]]
 ) -> float:
     """Return the task's score of a submission, equal to the official program's to the last bit.
 

@@ -1,20 +1,191 @@
-"""Write the leaderboard's files: the facts as CSV, and tables of them for people."""
+"""Rank the leaderboard's rows, and write its files: facts as CSV, and tables for people."""
 
-from collections.abc import Iterable, Sequence
-from itertools import groupby
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import combinations, groupby
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+import pandas as pd
+from statsmodels.stats.proportion import test_proportions_2indep
+
+from bears.errors import FormatError
+from bears.evaluation.clusters import Clusters, share_interval
+from bears.evaluation.comparison.groups import placed
+from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
+from bears.evaluation.comparison.pairs import pairs_of
+from bears.evaluation.comparison.values import CLUSTER, clusters_in
+from bears.evaluation.means import mean_interval, scale_of, yes_or_no
 from bears.files import shown
 from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
 from bears.files.shown import markdown_table
-from bears.publishing.leaderboard import tables as pandachat
-from bears.publishing.leaderboard.standing import Known, derived, known_results, main_of
+from bears.files.visible import one_line
 from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cells, number, read_board
-from bears.results.revision import revisions
-from bears.results.row import LeaderboardRow
+from bears.results.origins import system_at
+from bears.results.revision import Revision, revisions
+from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
+from bears.results.values import read_values
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """The place of a system under one measure.
+
+    Args:
+        low, high: the 95 % interval of its mean.
+        group: the letters that it shares with systems that do not differ significantly.
+        rank: the best and the worst rank that it may have; the ranges of all systems hold at once.
+        paired: whether its values by question are known. If not, its mean is treated as a share of
+            other questions, which makes differences look less certain.
+    """
+
+    low: float
+    high: float
+    group: str
+    rank: tuple[int, int]
+    paired: bool
+
+
+def standings(
+    means: Mapping[str, float],
+    values: Mapping[str, pd.Series],
+    questions: int,
+    best: float,
+    clusters: Clusters | None = None,
+) -> dict[str, Standing]:
+    """Place systems of one state of a benchmark.
+
+    Args:
+        means: system to its mean.
+        values: system to its values by question, of the same questions, for those that are known.
+        questions: how many the means are over.
+        best: the best possible mean, 1 or 100.
+        clusters: of the questions whose values are known.
+    """
+    known = [name for name in means if name in values]
+    matrix = np.column_stack([values[n] for n in known]) if known else np.zeros((0, 0))
+    pairs = list(combinations(means, 2))
+    p = {
+        (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
+        for a, b in pairs
+        if not {a, b} <= {*known}
+    }
+    if len(known) > 1:
+        frame = pairs_of({"": matrix}, known, draws_for(len(pairs)), None, clusters)
+        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
+    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
+    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
+    ends = {name: share_interval(np.full(questions, mean / best)) for name, mean in means.items()}
+    ends = {name: (best * low, best * high) for name, (low, high) in ends.items()}
+    if known:
+        scale, share = scale_of(matrix), yes_or_no(matrix)
+        columns = zip(known, matrix.T, strict=True)
+        ends |= {name: mean_interval(column, scale, share, clusters) for name, column in columns}
+    return {name: Standing(*ends[name], *places[name], name in values) for name in means}
+
+
+def _unpaired_p(a: float, b: float, n: int) -> float:
+    """Return p that two shares of different questions are equal; too high for graded values."""
+    if a == b:
+        return 1.0
+    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
+        return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)
+
+
+TOLERANCE = 2e-6
+"""Means on the leaderboard have six decimals."""
+MOST = 6
+"""How many settings are named beside a row."""
+
+Known = Mapping[tuple[str, ...], Revision]
+
+
+def known_results(revisions: Iterable[Revision]) -> Known:
+    """Map the key of each retrieval to the first revision with its results."""
+    found: dict[tuple[str, ...], Revision] = {}
+    for revision in revisions:
+        if row := row_of(revision):
+            found.setdefault(row.retrieval, revision)
+    return found
+
+
+def main_of(rows: Iterable[LeaderboardRow]) -> str:
+    """Return the measure that orders rows of one state."""
+    return next((row.main for row in rows if row.main in MEASURES), MAIN)
+
+
+def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
+    """Return the columns that are not stored: interval, group, rank and settings of each row.
+
+    Args:
+        rows: of one state of a benchmark.
+        known: see `known_results`.
+    """
+    main = main_of(rows)
+    scored = {str(i): row.values.get(main) for i, row in enumerate(rows)}
+    means = {i: mean for i, mean in scored.items() if mean is not None}
+    found = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
+    first = next((values.index for values, _ in found.values()), None)
+    same = {i: values for i, (values, _) in found.items() if values.index.equals(first)}
+    clusters = next((clusters_in(kinds) for _, kinds in found.values() if CLUSTER in kinds), None)
+    best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
+    places = standings(means, same, max(row.questions or 1 for row in rows), best, clusters)
+    ranked = {
+        int(i): {
+            "low": number(place.low),
+            "high": number(place.high),
+            "group": place.group,
+            "rank": " to ".join(str(rank) for rank in dict.fromkeys(place.rank)),
+            "known_by": "question" if place.paired else "mean",
+        }
+        for i, place in places.items()
+    }
+    frame = pd.DataFrame.from_dict(ranked, "index", columns=DERIVED[:-1])
+    revisions = [known.get(row.retrieval) for row in rows]
+    configs = [{**decided(each.config), "code": each.code} if each else {} for each in revisions]
+    differs = differing([row.system for row in rows], configs)
+    return frame.reindex(range(len(rows))).fillna("").assign(differs=differs)
+
+
+def _values(row: LeaderboardRow, main: str, known: Known) -> tuple[pd.Series, pd.DataFrame] | None:
+    """Return the values and the kinds by question, if the row's mean is that of known values."""
+    try:
+        if row.origin == "experiment" and (revision := known.get(row.retrieval)):
+            system = system_at(revision)
+            frame, kinds = system.values, system.kinds
+        elif row.kept_values.is_file():
+            frame, kinds = read_values(row.kept_values)
+        else:
+            return None
+    except FormatError:
+        return None  # The outputs of an experiment may be gone.
+    mean = row.values[main] or 0.0
+    if main not in frame or abs(frame[main].mean() - mean) > TOLERANCE:
+        return None
+    values = frame[main].sort_index()
+    return values, kinds.loc[values.index]
+
+
+def differing(systems: Sequence[str], configs: Sequence[dict[str, Any]]) -> list[str]:
+    """Return for each row the settings in which it differs from other rows.
+
+    Settings of a retriever are compared between rows of that retriever only.
+    """
+    flat = pd.json_normalize(list(configs))
+    flat = flat[sorted(map(str, flat))].astype(str).where(flat.notna(), None)
+    known = pd.Series([bool(config) for config in configs])
+    settings: list[list[str]] = [[] for _ in configs]
+    for name, column in flat[known].items():
+        of = pd.Series(systems) if str(name).startswith("retriever") else known
+        differ = column.groupby(of[known]).transform("nunique", dropna=False) > 1
+        for i in column[differ].dropna().index:
+            settings[int(i)].append(f"{name}={one_line(column[i], 40)}")
+    more = [[f"and {len(row) - MOST} more"] if len(row) > MOST else [] for row in settings]
+    return [", ".join([*row[:MOST], *rest]) for row, rest in zip(settings, more, strict=True)]
+
 
 SCENARIO, TOP = "aqa-sl", 2
 """The published table's name for the 206 Slovenian questions, and its k."""
@@ -24,7 +195,7 @@ counts the first k different documents. If documents were searched in chunks, on
 known."""
 
 
-def tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, str]:
+def pandachat_tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, str]:
     """Return the files, beside the leaderboard, for each benchmark measured like PandaChat."""
     ours = [row for row in rows if row.questions and row.values.get(DOCUMENTS) is not None]
     files: dict[Path, str] = {}
@@ -86,7 +257,7 @@ def publish(board: Path, entries: Iterable[LeaderboardRow]) -> str:
         rows = [known[key] for key in sorted(known)]
         text = markdown(rows, known_results(revisions(all_commits=True)))
         files = {board: board_text(rows), board.with_suffix(".md"): text}
-        for path, content in (files | pandachat.tables(board, rows)).items():
+        for path, content in (files | pandachat_tables(board, rows)).items():
             write_text(path, content)
     return text
 

@@ -1,16 +1,67 @@
-"""Advise which system to take: one sentence, and what to know before following it."""
+"""Compare systems, and advise which one to take and what to know before following the advice."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from itertools import combinations
+from pathlib import Path
 from typing import Any, Literal
 
+from bears.config import parse, read_ledger
+from bears.config.ledger.entries import Ledger
 from bears.evaluation.comparison.pairs import seen_as_gain
+from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.values import clusters_in
+from bears.evaluation.means import mean_interval
 from bears.evaluation.timing import BUSY
 from bears.evaluation.trace_measures import sign_of
-from bears.publishing.report.comparison import better_of
+from bears.layout import ledger_of
 from bears.publishing.report.words import dollars, signed, unit
 from bears.results.costs import Costs
 from bears.results.system import Doubts, System
+
+Comparison = dict[str, Any]
+"""What `compare` returns, see docs/comparison.md."""
+
+
+def compared(systems: Sequence[System], measure: str) -> Comparison:
+    """Compare the systems that have a measure, and list the others after them.
+
+    Systems are ordered by their means.
+    """
+    tested = [system for system in systems if measure in system.values]
+    comparison: Comparison = {"systems": [], "pairs": [], "corrected_over": ""}
+    if len(tested) > 1:
+        comparison = compare(tested, (), measure)
+    names = {system["name"] for system in comparison["systems"]}
+    untested = [_untested(system) for system in systems if system.name not in names]
+
+    def place(system: Mapping[str, Any]) -> tuple[Any, ...]:
+        found = system["measures"].get(measure, {})
+        mean = (found.get("mean") or 0.0) * sign_of(measure)
+        return not found.get("group"), -mean, system["name"]
+
+    return comparison | {"systems": sorted([*comparison["systems"], *untested], key=place)}
+
+
+def _untested(system: System) -> dict[str, Any]:
+    measures = {}
+    for name in map(str, system.values):
+        defined = system.defined(name)
+        # The interval is that of a share. All measures of the pipeline are shares.
+        if defined and min(defined) >= 0 and max(defined) <= 1:
+            values = system.values[name].to_numpy(float)
+            low, high = mean_interval(values, clusters=clusters_in(system.kinds))
+            mean = math.fsum(defined) / len(defined)
+            measures[name] = {"mean": mean, "low": low, "high": high}
+    return {"name": system.name, "measures": measures}
+
+
+def better_of(pair: Mapping[str, Any]) -> str | None:
+    """Return the better system of a pair; None if the test does not say."""
+    named = {f"{pair[side]} better": str(pair[side]) for side in ("a", "b")}
+    return named.get(pair["verdict"])
+
 
 Prefer = Literal["quality", "speed", "cost"]
 Sentence = tuple[str, dict[str, Any]]
@@ -185,3 +236,32 @@ def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
     if shared.lost:
         found.append(("doubt_lost", {"n": shared.lost}))
     return found
+
+
+def label_notes(systems: Sequence[System]) -> list[Sentence]:
+    """Return what differences of pass rates are worth, for systems with judged answers."""
+    from bears.answers.judging.pairs import Pair
+
+    judged = {
+        each.name: each.judged for each in systems if each.judged and "pass_rate" in each.values
+    }
+    path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
+    labels = parse(Ledger, read_ledger(path), str(path)).labels if judged else ()
+    judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
+    notes: list[Sentence] = []
+    for a, b in combinations(judged, 2):
+        pair = Pair(judged[a], judged[b])
+        about = {"a": a, "b": b, "judge": judges, "of": len(pair.questions)}
+        found, worth = pair.corrected(labels)
+        if found is None:
+            notes.append(("labels_none", about))
+            continue
+        # One hundred more, of a finite set.
+        rest = max(len(pair.questions) - found.n, 1)
+        more = min(100, rest)
+        narrower = math.sqrt(found.n / (found.n + more) * (rest - more) / rest)
+        about |= {"worth": f"{100 * (worth or 1):.0f}", "difference": signed(found.value)}
+        about |= {"low": signed(found.low), "high": signed(found.high), "more": more, "n": found.n}
+        notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
+    known = [note for note in notes if note[0] == "labels_some"]
+    return known or notes[:1]

@@ -24,30 +24,10 @@ from bears.evaluation.measure import parse_measure
 from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
-from bears.publishing.report.advice import (
-    Prefer,
-    Sentence,
-    advise,
-    doubts,
-    headline,
-    rows,
-    seen_from,
-)
+from bears.publishing.report import advice, words
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, by_search, curve, interval_rows
-from bears.publishing.report.comparison import better_of, compared
 from bears.publishing.report.details import candidates, details, needed
-from bears.publishing.report.words import (
-    as_data,
-    dollars,
-    p_value,
-    part,
-    phrase,
-    share,
-    signed,
-    unit,
-    words,
-)
 from bears.results.system import System
 from bears.types import Question
 
@@ -74,8 +54,8 @@ def report(
     systems: Sequence[System],
     measure: str,
     top: int,
-    prefer: Prefer = "quality",
-    notes: Sequence[Sentence] = (),
+    prefer: advice.Prefer = "quality",
+    notes: Sequence[advice.Sentence] = (),
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
@@ -98,7 +78,7 @@ def report(
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
-    comparison = compared(systems, measure)
+    comparison = advice.compared(systems, measure)
     order = [system["name"] for system in comparison["systems"]]
     systems = sorted(systems, key=lambda system: order.index(system.name))
     telling = candidates(len(questions), systems, measure)
@@ -108,32 +88,34 @@ def report(
     look = looks(order)
     judged = sum(question.judged for question in questions)
     answers = [_answered(system) for system in systems if system.judged]
-    advice = advise(comparison, systems, measure, prefer) if judged else {}
+    advised = advice.advise(comparison, systems, measure, prefer) if judged else {}
     grouped = _grouped(systems, look, questions, measure)
+    always = dict.fromkeys(("answer", "recall", "cost"), True)
+    sections = {**always, "groups": grouped, "answers": answers, "questions": True, "card": True}
     return _rendered(
         benchmark=benchmark,
         judged=judged,
         systems=systems,
         measure=measure,
         looks=look,
-        sections=_sections(bool(grouped), bool(answers)),
-        answer=headline(advice, measure, prefer) if judged else [("answer_unjudged", {})],
-        advice=rows(advice, systems, measure),
-        take=advice.get("take", ""),
-        doubts=doubts(systems, measure) if judged else [],
+        sections=[(f"nav_{name}", name) for name, there in sections.items() if there],
+        answer=advice.headline(advised, measure, prefer) if judged else [("answer_unjudged", {})],
+        advice=advice.rows(advised, systems, measure),
+        take=advised.get("take", ""),
+        doubts=advice.doubts(systems, measure) if judged else [],
         generated=answers,
         notes=notes,
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
         grouped=grouped,
-        data=as_data({**opened, "words": words(), "looks": look}),
+        data=words.as_data({**opened, "words": words.words(), "looks": look}),
         shown=len(opened["questions"]),
         too_large=too_large,
         gold_characters=GOLD,
         other_characters=OTHER,
         **_standings(comparison, measure),
         **_costs(comparison["systems"], systems, measure, look),
-        differences=_differences(comparison, advice, measure, look),
+        differences=_differences(comparison, advised, measure, look),
         **_recalls(systems, questions, look),
         searched=_by_search(systems, questions, look),
         **benchmark.card(),
@@ -144,13 +126,13 @@ def _rendered(**content: Any) -> str:
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
     )
-    environment.filters |= {"share": share, "signed": signed, "p": p_value}
-    environment.globals |= {"t": phrase, "unit": unit, "usd": dollars, "verdict": _verdict}
-    environment.globals |= {"origin": origin_of}
-    style, script = part("style.css"), part("script.js")
+    environment.filters |= {"share": words.share, "signed": words.signed, "p": words.p_value}
+    environment.globals |= {"t": words.phrase, "unit": words.unit, "usd": words.dollars}
+    environment.globals |= {"verdict": _verdict, "origin": origin_of}
+    style, script = words.part("style.css"), words.part("script.js")
     # The content security policy names these two by their digests; the browser runs nothing else.
     hashes = {"style_hash": _csp_hash(style), "script_hash": _csp_hash(script)}
-    template = environment.from_string(part("page.html.j2"))
+    template = environment.from_string(words.part("page.html.j2"))
     return template.render(style=style, script=script, **hashes, **content)
 
 
@@ -174,13 +156,6 @@ def looks(names: Sequence[str]) -> dict[str, dict[str, str]]:
     }
 
 
-def _sections(grouped: bool, answered: bool) -> list[tuple[str, str]]:
-    """Return the key of each section's heading, and its id."""
-    between = ["groups"] * grouped + ["answers"] * answered
-    targets = ["answer", "recall", "cost", *between, "questions", "card"]
-    return [(f"nav_{target}", target) for target in targets]
-
-
 def _columns(measure: str, names: Sequence[str]) -> list[str]:
     return [measure, *(name for name in SHOWN if name in names and name != measure)]
 
@@ -201,9 +176,9 @@ def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
 
 
 def _verdict(pair: Mapping[str, Any]) -> str:
-    if better := better_of(pair):
-        return phrase("verdict_better", a=better)
-    return phrase("verdict_undecided" if pair["verdict"] == UNDECIDED else "verdict_apart")
+    if better := advice.better_of(pair):
+        return words.phrase("verdict_better", a=better)
+    return words.phrase("verdict_undecided" if pair["verdict"] == UNDECIDED else "verdict_apart")
 
 
 def _costs(
@@ -228,16 +203,16 @@ def _costs(
 
 
 def _differences(
-    comparison: Mapping[str, Any], advice: Mapping[str, Any], measure: str, look: Looks
+    comparison: Mapping[str, Any], advised: Mapping[str, Any], measure: str, look: Looks
 ) -> str:
     """Return the chart of each system's difference from the recommended one."""
-    take = advice.get("take")
+    take = advised.get("take")
     found = []
     for pair in comparison["pairs"]:
         if pair["measure"] != measure or take not in (pair["a"], pair["b"]) or pair["low"] is None:
             continue
         name = pair["a"] if pair["b"] == take else pair["b"]
-        lead = seen_from(name, pair)
+        lead = advice.seen_from(name, pair)
         found.append({"name": name, **lead, "mean": lead["difference"], **look[name]})
     found.sort(key=lambda row: -row["mean"])
     low = min([0.0, *(row["low"] for row in found)])

@@ -3,7 +3,6 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from bears.errors import ConfigurationError
 from bears.language.blocks import Block, blocks
 from bears.language.sentences import split
 from bears.retrieval.chunking import Range
@@ -24,13 +23,6 @@ class Passages:
 
     min_characters: Positive
     max_characters: Positive
-
-    def __post_init__(self) -> None:
-        if self.min_characters >= self.max_characters:
-            raise ConfigurationError(
-                f"chunking.min_characters is {self.min_characters}, chunking.max_characters "
-                f"{self.max_characters}; expected min < max"
-            )
 
     def ranges(self, text: str) -> list[Range]:
         """Return the ranges of ``text``; white space between them belongs to none."""

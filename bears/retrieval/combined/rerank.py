@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -12,7 +11,7 @@ from numpy.typing import NDArray
 
 from bears.files.records import atomic_write, to_line, write_text
 from bears.retrieval.cut import Cut, Limited
-from bears.retrieval.index_files import damaged, read_value
+from bears.retrieval.index_files import read_value
 from bears.retrieval.ranking import best, rounded_scores
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.types import Document, Hit, Positive, Ranking
@@ -54,20 +53,10 @@ class StoredTexts:
         self._starts = read_value(folder / STARTS, dict[str, int])
 
     def text(self, doc_id: str) -> str:
-        """Return the text of a document.
-
-        Raises:
-            StoreError: the file has no such document where it should be.
-        """
-        with (
-            suppress(OSError, ValueError, TypeError, KeyError, RecursionError),
-            self._path.open("rb") as stream,
-        ):
+        """Return the text of a document."""
+        with self._path.open("rb") as stream:
             stream.seek(self._starts[doc_id])
-            row = json.loads(stream.readline())
-            if row["doc_id"] == doc_id:
-                return str(row["text"])
-        raise damaged(self._path, f"it lacks the text of {doc_id!r}")
+            return str(json.loads(stream.readline())["text"])
 
 
 FIRST, TEXTS = "first", "texts"

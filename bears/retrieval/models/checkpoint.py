@@ -116,7 +116,8 @@ class Checkpoint:
         where: dict[str, Any] = {"revision": self.revision, "ignore_patterns": EXPORTS}
         try:
             folder = Path(snapshot_download(self.model, allow_patterns=FILES, **where))
-            if not has_weights(folder):  # Some models only have weights of the older format.
+            # Some models only have weights of the older format.
+            if not any(any(folder.glob(pattern)) for pattern in WEIGHTS):
                 older = [*FILES, "*pytorch_model*.bin*"]
                 folder = Path(snapshot_download(self.model, allow_patterns=older, **where))
         except (RepositoryNotFoundError, HFValidationError) as error:
@@ -135,8 +136,3 @@ class Checkpoint:
                 f"that here, and name it: {self.key}.model=FOLDER {self.key}.revision=''"
             ) from None
         return folder
-
-
-def has_weights(folder: Path) -> bool:
-    """Return whether a folder holds weights in a format that can be read."""
-    return any(any(folder.glob(pattern)) for pattern in WEIGHTS)

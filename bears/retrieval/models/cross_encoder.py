@@ -10,9 +10,8 @@ from numpy.typing import NDArray
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.cut import Cut
 from bears.retrieval.models.checkpoint import Checkpoint
-from bears.retrieval.models.loading import load, positions
+from bears.retrieval.models.loading import load, positions, unread
 from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
-from bears.retrieval.models.unread import unread
 from bears.types import Positive
 
 KEY = "retriever.reranker"

@@ -14,8 +14,8 @@ from bears.errors import ConfigurationError
 from bears.retrieval.models.checkpoint import Checkpoint
 from bears.retrieval.models.encoder import Kind, Vectors, normalized
 from bears.retrieval.models.loading import load, positions
+from bears.retrieval.models.loading import unread as characters_unread
 from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
-from bears.retrieval.models.unread import unread as characters_unread
 from bears.types import Positive
 
 KEY = "retriever.encoder"

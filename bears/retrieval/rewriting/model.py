@@ -8,7 +8,7 @@ from typing import ClassVar, Literal
 from typing_extensions import TypedDict
 
 from bears.config.shape import WrittenIn
-from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
+from bears.errors import FormatError, RepliesCorrupt
 from bears.files.records import read_questions
 from bears.files.visible import blank
 from bears.llm.flat import FlatUse, shown
@@ -45,11 +45,6 @@ class RewriterSettings(AskingSettings):
 
     method: Literal["model"]
     prompt: SystemPrompt
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not self.model:
-            raise ConfigurationError(f"rewriter {self.name}: method model needs a model")
 
 
 @dataclass(frozen=True, slots=True)

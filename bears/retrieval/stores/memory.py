@@ -1,22 +1,19 @@
 """Vectors in a file, searched exactly with NumPy."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 
-from bears.files.records import atomic_write, problems_of, read_lines, to_line
-from bears.retrieval.index_files import damaged, map_array
+from bears.files.records import atomic_write, read_lines, to_line
+from bears.retrieval.index_files import map_array
 from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
-from bears.retrieval.stores.numbered_shards import checked
-from bears.retrieval.stores.vector_store import Shard
-from bears.types import ForbidsExtra, Ranking
+from bears.retrieval.stores.vector_store import Shard, checked
+from bears.types import Ranking
 
 PRODUCT = 1 << 24
 """How many scores are computed at once, of 4 bytes each."""
@@ -69,29 +66,15 @@ def read_chunks(folder: Path) -> StoredChunks:
         StoreError: a file is damaged.
         FormatError: a file is missing.
     """
-    path, shape = folder / "pieces.jsonl", TypeAdapter(_Pieces)
     doc_ids: list[str] = []
     groups: list[str] = []
-    for number, line in read_lines(path):
-        try:
-            pieces = shape.validate_python(line)
-        except ValidationError as error:
-            raise damaged(path, problems_of(error, f"line {number}")) from None
-        doc_ids += pieces.doc_ids
-        groups += pieces.groups or [""] * len(pieces.doc_ids)
-    if len(groups) != len(doc_ids):
-        raise damaged(path, f"{len(groups)} groups for {len(doc_ids)} chunks")
+    for _, line in read_lines(folder / "pieces.jsonl"):
+        doc_ids += line["doc_ids"]
+        # They are left out if all are empty.
+        groups += line["groups"] or [""] * len(line["doc_ids"])
     return StoredChunks(
         map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
     )
-
-
-@dataclass(frozen=True)
-class _Pieces(ForbidsExtra):
-    """A shard's chunks: the doc_id and group of each; no groups if all are empty."""
-
-    doc_ids: list[str]
-    groups: list[str]
 
 
 def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:

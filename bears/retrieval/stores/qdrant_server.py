@@ -11,7 +11,7 @@ from pydantic import Field
 from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
 from bears.llm.endpoint import check_variable, value_of
-from bears.retrieval.stores.numbered_shards import NumberedShard
+from bears.retrieval.stores.vector_store import NumberedShard
 from bears.types import Positive
 
 T = TypeVar("T")
@@ -133,23 +133,16 @@ class Collection:
         return int(result.count)
 
     def dimensions(self) -> int | None:
-        """Return the dimensions of the vectors called ``dense``; None without such a collection.
+        """Return the dimensions of the vectors called ``dense``; None without a collection.
 
-        Raises:
-            StoreError: the collection has other vectors.
+        They are 0 if the collection has other vectors.
         """
         ask = self._server.ask
         if not ask(lambda: self._client.collection_exists(self.name)):
             return None
         vectors = ask(lambda: self._client.get_collection(self.name)).config.params.vectors
         named = vectors if isinstance(vectors, dict) else {}
-        if "dense" not in named:
-            raise StoreError(
-                f"the collection {self.name} at {self._server.url} has the vectors "
-                f"{sorted(named) or 'without a name'}; expected 'dense'. Choose another name in "
-                "vector_store.collection"
-            )
-        return int(named["dense"].size)
+        return int(named["dense"].size) if "dense" in named else 0
 
     def shards_at(self, starts: Sequence[int]) -> list[str]:
         """Return the digest of the shard of each of these points; empty for absent points."""

@@ -5,8 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator
 
-from bears.retrieval.sparse.analysis.english import english, lucene
-from bears.retrieval.sparse.analysis.stems import prefixes, snowball
+from bears.retrieval.sparse.analysis.stems import english, lucene, prefixes, snowball
 from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams, segmented, words
 
 Analyzer = Callable[[str], list[str]]
