@@ -67,7 +67,10 @@ class ModelGenerator(GeneratorSettings):
 
 @dataclass(frozen=True, kw_only=True)
 class SentenceGenerator(GeneratorSettings):
-    """The baseline of `bears.answers.answered`, which needs no model."""
+    """The baseline of `bears.answers.answered`: no model, and always the same answer."""
+
+    model: Literal[""] = ""
+    repeats: Literal[1] = 1
 
 
 def generator_of(chosen: Mapping[str, Any]) -> Any:
