@@ -511,7 +511,7 @@ def test_several_rows_give_several_spans_and_one_that_is_there_twice_is_said(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("Q?", "", "tae.txt")], "line 2: there is no file 'tae.txt'; near it: tea.txt"),
+        ([("Q?", "", "tae.txt")], "line 2: there is no file 'tae.txt'"),
         ([("Q?", "", "is made of")], "line 2: 'is made of' is in 2 places: sub/coffee.md, tea"),
         ([("Q?", "", "...")], "quotes no word"),
         ([("Q?", "", "empty.txt")], "line 2: empty.txt is left out: there is no text in it"),

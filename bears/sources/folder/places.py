@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from types import MappingProxyType
 
 from bears.identity import identifier_of
@@ -61,9 +60,7 @@ class Places:
             document, quotation = "", document
         if not quotation:
             if not file:
-                near = get_close_matches(identifier_of(document), self._texts, 3)
-                hint = f"; near it: {', '.join(near)}" if near else ""
-                raise ValueError(f"there is no file {document!r:.80}{hint}")
+                raise ValueError(f"there is no file {document!r:.80}")
             return Found(file)
         if not letters_of(quotation):
             raise ValueError(f"{quotation!r:.80} is not a path and quotes no word")
@@ -90,10 +87,8 @@ class Places:
                 "quote more of it, or name one of these"
             )
         among = f"in {len(there)} other documents" if there else "in no document"
-        unlike = ((name, text.unlike(quotation)) for name, text in self._texts.items())
-        near = next((f"; {name} has {words!r:.80}" for name, words in unlike if words), "")
         lost = Span(file or document, 0, 0, quotation)
-        return Found(file or None, lost, f"lost: {quotation!r:.80} is {among}{near}")
+        return Found(file or None, lost, f"lost: {quotation!r:.80} is {among}")
 
     def _found(self, file: str, match: Match, quotation: str, named: str = "") -> Found:
         remarks = [
