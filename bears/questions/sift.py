@@ -7,11 +7,10 @@ from typing import Literal
 
 from bears.config.ledger.entries import Review
 from bears.errors import ConfigurationError
-from bears.questions.document_pool import DocumentPool, likeness
+from bears.questions.document_pool import DocumentPool, Unit, likeness
 from bears.questions.form import Fault, Form, Written
 from bears.questions.readings import CheckedQuestions
 from bears.questions.settings import MadeSettings
-from bears.questions.units import Unit
 
 Outcome = Literal["kept", "waiting", "thrown"]
 

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from bears.sources import beir, own, passage_rows, squad
+from bears.sources import beir, passage_rows, squad
+from bears.sources.folder.read import read_own
 from bears.sources.naming import Words
 from bears.sources.pairs import WORDS as PAIRS
 from bears.sources.pairs import read_pairs
@@ -48,5 +49,5 @@ SHAPES = {
     "qa-with-passages": SourceShape(passage_rows.with_passages, passage_rows.WITH_PASSAGES),
     "pairs": SourceShape(read_pairs, PAIRS),
     "beir": SourceShape(beir.read_beir, beir.WORDS, BEIR),
-    "own": SourceShape(own.read_own, {}, OWN),
+    "own": SourceShape(read_own, {}, OWN),
 }

@@ -21,7 +21,7 @@ from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.sample import sample
 from bears.sampling.sampler import sampler_of
 from bears.translation.translator import Translator
-from bears.types import Answer, Document, Finding, Question, Turn
+from bears.types import Answer, Document, Finding, Question
 from tests.languages import load as load_language
 from tests.sampled import CHOICES, read_sources
 from tests.translating import translate
