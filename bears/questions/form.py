@@ -143,15 +143,11 @@ class Form:
 
     def _copies(self, draft: Written, passage: str) -> str:
         asked = self.tokens(draft.question)
-        longest = _run(asked, self.tokens(passage))
+        compared = SequenceMatcher(None, asked, self.tokens(passage), autojunk=False)
+        longest = compared.find_longest_match().size
         if longest <= self.settings.copied * len(asked):
             return ""
         return f"the passage contains {longest} of its {len(asked)} tokens in one piece"
-
-
-def _run(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the longest piece that occurs in both, in tokens."""
-    return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
 
 
 def _found(patterns: Sequence[str], text: str, message: str) -> str:
