@@ -14,10 +14,9 @@ from bears.files.rows import sources_in
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
-from bears.sampling.mixture import Mixture
+from bears.sampling.mixture import Mixture, sampler_of
 from bears.sampling.sample import count_reasons
 from bears.sampling.sample import sample as draw
-from bears.sampling.sampler import sampler_of
 from bears.sampling.whole import Whole, sample_whole
 from bears.types import Document, Question
 

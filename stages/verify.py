@@ -19,8 +19,7 @@ from bears.language.tags import languages_of
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
-from bears.sampling.mixture import Mixture
-from bears.sampling.sampler import sampler_of
+from bears.sampling.mixture import Mixture, sampler_of
 from bears.types import Document, Finding
 
 SHOWN = 20

@@ -19,7 +19,7 @@ from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSe
 from bears.questions.sift import Sieve
 from bears.questions.task import QuestionTask
 from bears.retrieval.chunking import chunks
-from bears.sampling.sampler import sampler_of
+from bears.sampling.mixture import sampler_of
 from bears.types import Document
 
 

@@ -13,6 +13,7 @@ from bears.errors import LedgerError, SamplingError
 from bears.files.rows import SourceRecords
 from bears.identity import unused_name
 from bears.sampling.lineage import document_lines, references_of
+from bears.sampling.v1 import records_of
 from bears.types import Document, ForbidsExtra, Question, SourceQuestion
 
 
@@ -128,11 +129,7 @@ def sample_whole(
     """
     if ledger.edits or ledger.replacements:
         raise LedgerError("Whole takes a benchmark as it is, and no ledger")
-    if settings.source not in sources:
-        raise SamplingError(
-            f"sample.source is {settings.source}, but the benchmark has {', '.join(sources)}"
-        )
-    records = sources[settings.source]
+    records = records_of(sources, settings.source)
     asked = list(records.questions)
     taken = [each for each in asked if each.lacks != "judgement"]
     merged = Merged(records) if any(each.passages for each in asked) else None

@@ -18,8 +18,7 @@ from bears.sources.convert import located
 from bears.sources.folder.read import LEFT_OUT
 from bears.sources.records import numbered_records
 from bears.sources.rows import Row
-from bears.sources.shapes import SHAPES
-from bears.sources.source import checked, layout_of, reader_of
+from bears.sources.source import SHAPES, checked, layout_of, reader_of
 from bears.types import Document, SourceQuestion
 
 LOOKED_AT = 200

@@ -18,8 +18,8 @@ from bears.language.scripts import letters, script_share
 from bears.llm.kept import load
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.verify import reviewed, summarize, verify
+from bears.sampling.mixture import sampler_of
 from bears.sampling.sample import sample
-from bears.sampling.sampler import sampler_of
 from bears.translation.translator import Translator
 from bears.types import Answer, Document, Finding, Question
 from tests.languages import load as load_language

@@ -179,7 +179,7 @@ def questions(
     found: dict[str, _Asked] = {}
     remarks: list[tuple[int, str]] = []
     wrong: list[str] = []
-    header, rows = _table(path)
+    header, rows = question_rows(path)
     if others := [column for column in header if column not in COLUMNS]:
         remarks.append((1, f"columns that are ignored: {', '.join(others)}"))
     for line, cells in rows:
@@ -213,13 +213,13 @@ def questions(
     return made, remarks
 
 
-def check_columns(path: Path) -> None:
-    """Raise SourceError if a table has no questions, and FormatError if it is damaged."""
-    _table(path)
+def question_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the names of the columns, and the rows below them.
 
-
-def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the names of the columns, and the rows below them."""
+    Raises:
+        SourceError: the table has no questions.
+        FormatError: it is damaged.
+    """
     rows = read_cells(path, short=True)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
     for place, name in enumerate(header):

@@ -17,7 +17,7 @@ from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.layout import TEXTS
-from bears.sources.folder.asked import Places, check_columns, questions
+from bears.sources.folder.asked import Places, question_rows, questions
 from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts
@@ -81,7 +81,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     asked = bool(settings.questions) or table.exists()
     if asked:
         # Before minutes of reading.
-        check_columns(table)
+        question_rows(table)
     contents, left_out = _documents(parts, folder, settings, table)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)
