@@ -10,8 +10,7 @@ from bears.errors import SourceError
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
 from bears.identity import identifier_of, question_id
-from bears.language.quotations import Match, QuotedText, letters_of
-from bears.sources.folder.documents import KINDS
+from bears.language.quotations import Match, QuotedText
 from bears.sources.records import pool_question
 from bears.types import SourceQuestion, Span
 
@@ -54,22 +53,17 @@ class Places:
         """Return what is meant. A quotation that is not found anywhere gives a lost span.
 
         Args:
-            document: a file's path, or its name if only one file has it. Other words are a
-                quotation.
+            document: a file's path, or its name if only one file has it.
             quotation: from the document, or if none is named, from any.
 
         Raises:
             ValueError: the file or the only quotation cannot be found, or may be one of several.
         """
         file = self._file(document)
-        if document and not file and not quotation and self._is_quotation(document):
-            document, quotation = "", document
         if not quotation:
             if not file:
                 raise ValueError(f"there is no file {document!r:.80}")
             return Found(file)
-        if not letters_of(quotation):
-            raise ValueError(f"{quotation!r:.80} is not a path and quotes no word")
         if file and (match := self._texts[file].find(quotation)):
             return self._found(file, match, quotation)
         return self._elsewhere(document, file, quotation)
@@ -109,12 +103,6 @@ class Places:
         quoted = quotation if match.similarity == 100 else words
         span = Span(file, match.start, match.end, quoted)
         return Found(file, span, "; ".join(filter(None, remarks)))
-
-    def _is_quotation(self, document: str) -> bool:
-        """Return whether words in place of a file do not name one, or are in some file."""
-        named = document.lower().endswith(tuple(KINDS))
-        there = (text.find(document, similar=False) for text in self._texts.values())
-        return not named or (" " in document.strip() and any(there))
 
     def _file(self, document: str) -> str:
         """Return the id of the document with this path or name, or an empty text."""
