@@ -27,13 +27,14 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import SourceError
+from bears.files.intake.json_text import json_value
 from bears.files.progress import Progress
 from bears.language.overlap import Chunks
 from bears.sources.parts import Parts, numbered
 from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
 from bears.sources.records import RowRecords, pool_document, pool_question
-from bears.sources.rows import BadField, Ids, Row, Rows, check_row, read_whole
+from bears.sources.rows import BadField, Ids, Row, Rows, check_row
 from bears.types import Answer, AnswerType, ForbidsExtra
 
 
@@ -100,7 +101,7 @@ def papers(parts: Parts) -> Iterator[Paper]:
 
 def _rows(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the papers of one object of papers by their ids, or the hub's rows."""
-    papers = read_whole(path) if path.suffix == ".json" else None
+    papers = json_value(path, nan="none") if path.suffix == ".json" else None
     if not isinstance(papers, dict):
         yield from enumerate(papers, start=1) if isinstance(papers, list) else numbered(path)
         return

@@ -309,7 +309,7 @@ def test_a_page_is_indexed_without_any_question_asked_of_it(tmp_path: Path, give
         ([{**PANDA[0], "query": float("nan")}], "row 1, field query: "),
         ([{**PANDA[0], "text": " "}], "row 1, field text: is empty"),
         ([without(PANDA[0], "document")], "row 1, field document: Field required"),
-        ({"df": PANDA}, "expected a JSON array of rows, found dict"),
+        ({"df": PANDA}, "field query: Field required; there: df"),
         ([], "there is no row in "),
     ],
 )
