@@ -129,12 +129,8 @@ class _GroupCommit:
         future: Future[None] = Future()
         # It cannot be canceled: the row is written even if the task that wrote it is canceled.
         future.set_running_or_notify_cancel()
-        item = _line(row), future
-        try:
-            self._queued.append(item)
-            self._pool.submit(self._commit)
-        except RuntimeError:
-            raise ValueError(f"{self._path}: append after the writer was closed") from None
+        self._queued.append((_line(row), future))
+        self._pool.submit(self._commit)
         return future
 
     def close(self) -> None:

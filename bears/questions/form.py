@@ -59,7 +59,7 @@ class Form:
         checks: dict[str, Callable[[Written, str], str]] = {
             "not_a_question": self._not_a_question,
             "language": self._language,
-            "names_passage": self._names_passage,
+            "names_passage": lambda draft, _: self.passage_in(draft.question),
             "leans": self._leans,
             "long_answer": self._long_answer,
             "answer_not_in_passage": self._not_there,
@@ -109,9 +109,6 @@ class Form:
         """Return the fault of a question that mentions its passage, or an empty string."""
         own = self.profile.standalone.passage if self.profile else ()
         return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
-
-    def _names_passage(self, draft: Written, _: str) -> str:
-        return self.passage_in(draft.question)
 
     def _leans(self, draft: Written, _: str) -> str:
         own = self.profile.standalone.leans if self.profile else english.LEANS

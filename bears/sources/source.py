@@ -79,10 +79,6 @@ def checked(source: Source) -> Source:
     for name, part in source.parts.items():
         if part.hub or part.revision:
             check_pin(f"{where}, part {name}", part.revision)
-    if source.reader and source.hub and not source.files and not source.parts:
-        raise ConfigurationError(f"{where}: hub needs files, e.g. [data/*.parquet]")
-    if source.shape == "own" and source.hub:
-        raise ConfigurationError(f"{where}: shape own needs a path instead of hub")
     if source.shape == "beir" and not source.split:
         raise ConfigurationError(f"{where}: give the split of its judgements, such as test")
     if layout and source.limit:

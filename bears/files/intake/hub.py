@@ -90,7 +90,7 @@ def splits_of(hub: str, revision: str, config: str) -> dict[str, list[str]]:
 
 @contextmanager
 def _asking(hub: str, revision: str) -> Iterator[Any]:
-    """Yield the hub's API, and raise FormatError for any error of the libraries, which document none and change them."""
+    """Yield the hub's API; raise FormatError for any error of the libraries, which list none."""
     from huggingface_hub import HfApi
 
     # It warns of a missing card and a missing login.
