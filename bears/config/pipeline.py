@@ -131,7 +131,8 @@ def _fits(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
 
 def _needs(defined: Mapping[str, Any]) -> set[str]:
     """Return the command of a stage, its inputs and its outputs."""
-    return {defined["cmd"], *map(str, (*defined["deps"], *defined.get("outs", [])))}
+    files = (*defined.get("deps", []), *defined.get("outs", []))
+    return {str(defined.get("cmd")), *map(str, files)}
 
 
 def _files(stages: Mapping[str, Any], stage: str, known: Paths, paths: Paths) -> StageFiles:
@@ -169,4 +170,4 @@ def _keys(defined: Mapping[str, Any]) -> list[str]:
     """Return the keys of the configuration that dvc.yaml lists for a stage."""
     params = [item for item in defined.get("params", []) if isinstance(item, dict)]
     keys = [key for item in params for key in item.get(str(CONFIG), [])]
-    return [*keys, "language"] if str(LANGUAGE) in defined["deps"] else keys
+    return [*keys, "language"] if str(LANGUAGE) in defined.get("deps", []) else keys
