@@ -235,7 +235,6 @@ ELSEWHERE = {
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/sources/test_shapes.py",
     "sources.chunking": "tests/sources/test_shapes.py",
-    "sources.pandachat": "tests/sources/test_shapes.py",
     "sources.qasper": "tests/sources/test_qasper.py",
 }
 """Modules that enter the intake for what is not walked here, and what covers that."""
