@@ -1,7 +1,7 @@
 """The rows of a parquet, JSON or JSON Lines file, one at a time.
 
-Peak memory is set by the largest rows (parquet: by a batch of 256), not by the file, unless that is
-one object. JSON and JSON Lines are also read from ``.gz``.
+Peak memory is set by the largest rows (parquet: by a batch of 256), never by the file. JSON and
+JSON Lines are also read from ``.gz``.
 """
 
 import ast
@@ -17,7 +17,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import FormatError, MalformedRow, SourceError
 from bears.files.intake.files import numbered_lines
-from bears.files.intake.json_stream import begin, items
+from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.files.intake.table_text import csv_rows
@@ -66,17 +66,15 @@ def _rows(path: Path) -> Iterator[Any]:
     if first == b"[":
         return items(path, nan="none")
     if first == b"{" and path.name.removesuffix(".gz").endswith(".json"):
+        names = members(path)
+        if key := next((key for key in LISTS if names.get(key)), ""):
+            return items(path, key, nan="none")
+        if names.keys() >= EMBEDDING_PAIRS:
+            return _embedding_pairs(json_value(path))
         _, line = next(numbered_lines(path))
-        # Otherwise the line is the file, or a row of JSON Lines.
-        is_one = not line.rstrip().endswith(b"}")
-        given = json_value(path if is_one else line, str(path), nan="none")
-        if key := next((key for key in LISTS if isinstance(given.get(key), list)), ""):
-            return iter(given[key])
-        if given.keys() >= EMBEDDING_PAIRS:
-            return _embedding_pairs(given)
-        if is_one:
+        if b"}" not in line:
             raise FormatError(
-                f"{path}: it is one object, of {', '.join(given)}; expected a list of rows, alone "
+                f"{path}: it is one object, of {', '.join(names)}; expected a list of rows, alone "
                 f"or as its member {' or '.join(LISTS)}"
             )
     return (row for _, row in lines(path, nan="none", blank=True))

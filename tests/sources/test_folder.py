@@ -339,7 +339,7 @@ def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
     evils = {
         "empty.txt": (b"", nothing),
         "blank.md": (b"\n \n", nothing),
-        "binary.txt": (bytes(range(256)), "0x00"),
+        "binary.txt": (bytes(range(256)), "NUL"),
         "latin.txt": (b"caf\xe9", "not UTF-8"),
         "page.html": (b'<meta charset="no-such">caf\xe9', "not 'no-such' either"),
         "escape.html": (b'<meta charset="unicode_escape">caf\xe9', "not an encoding of files"),
@@ -388,7 +388,7 @@ def test_an_encoding_is_told_and_never_guessed(
 ) -> None:
     folder.put("a.txt", data)
     if settings.get("encoding") == "utf-16-be":
-        with pytest.raises(SourceError, match=r"NUL|0x00"):
+        with pytest.raises(SourceError, match="NUL"):
             folder.read(**settings)
         return
     assert folder.read(**settings)[0] == {"a.txt": "Köln"}

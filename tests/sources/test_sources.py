@@ -299,7 +299,7 @@ def refused(folder: Path, source: Source, mirror: Path | None = None) -> str:
         ("a.json", b" \n", "a.json: not valid JSON (empty). No row after 0 can be read"),
         ("a.json", b"[]", "there is no row in "),
         ("a.csv", b"", "there is no row in "),
-        ("a.json", array(TWO) + b"1", "something follows the array). No row after 2"),
+        ("a.json", array(TWO) + b"1", "trailing garbage). No row after 2"),
         ("a.json", b'{"data": ' + array(TWO)[:-9], "not valid JSON"),
         ("a.json", b'{"rows": [{}]}', "row 1, field question: Field required; there: rows"),
         ("a.json", b'[{"id": NaN}]', "row 1, field question: Field required"),

@@ -5,7 +5,7 @@ import io
 import os
 import stat
 import zlib
-from codecs import BOM_UTF8
+from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterator
 from contextlib import closing
 from functools import partial
@@ -22,6 +22,18 @@ DEPTH = 100
 """The most nested lists and objects in YAML and Parquet; jiter, which parses JSON, allows 200."""
 RATIO = 200
 """Bytes that one byte of a packed file may become, beyond the first 64 MiB."""
+KINDS = {
+    stat.S_IFDIR: "a directory",
+    stat.S_IFIFO: "a pipe",
+    stat.S_IFCHR: "a device",
+    stat.S_IFBLK: "a device",
+}
+NO_TEXTS = {
+    **{b"PK\x03\x04": "a zip file", b"\x1f\x8b": "a gzip file", b"\xd0\xcf": "an old Office file"},
+    **{b"%PDF-": "a PDF", b"PAR1": "Parquet"},
+}
+"""What files begin with that are given instead of texts."""
+EAST_ASIAN = ("BIG5", "CP932", "CP949", "EUC", "GB", "SHIFT")
 UNBOUNDED = 64 * 1024 * 1024
 """Bytes to which any packed file may grow."""
 BLOCK = 16 * 1024 * 1024
@@ -44,9 +56,11 @@ def opened(path: Path) -> IO[bytes]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FormatError(f"{path}: it cannot be read ({reason})") from None
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+    mode = os.fstat(descriptor).st_mode
+    if not stat.S_ISREG(mode):
         os.close(descriptor)
-        raise FormatError(f"{path}: it is a folder, a pipe or a device; give a file's name")
+        kind = KINDS.get(stat.S_IFMT(mode), "something else")
+        raise FormatError(f"{path}: it is {kind}, not a regular file; give a file's name")
     stream = os.fdopen(descriptor, "rb")
     return io.BufferedReader(_Unpacked(stream, path), 1 << 17) if path.suffix == ".gz" else stream
 
@@ -114,17 +128,39 @@ def decoded(data: bytes, where: str) -> str:
     Raises:
         FormatError: it is not UTF-8, or holds a NUL.
     """
-    place = data.find(b"\0")
+    for begin, kind in NO_TEXTS.items():
+        if data.startswith(begin):
+            raise FormatError(
+                f"{where}: it is {kind}, not a text; unpack it, or give its right name"
+            )
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
+        raise _not_utf8(where, "it begins like UTF-16", "UTF-16")
+    if (place := data.find(b"\0")) >= 0:
+        raise _not_utf8(where, f"{_place(data, place)} is a NUL, which texts do not have", "UTF-16")
     try:
-        if place < 0:
-            return data.decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        place = error.start
-    line, byte = data.count(b"\n", 0, place) + 1, place - data.rfind(b"\n", 0, place)
-    raise FormatError(
-        f"{where}: not UTF-8: line {line}, byte {byte} is 0x{data[place]:02X}. Save it as UTF-8, "
-        "or: iconv -f ENCODING -t UTF-8 OLD > NEW (often CP1252, BIG5, GB18030, SHIFT_JIS or "
-        "EUC-KR; UTF-16 for 0x00)"
+        found = f"{_place(data, error.start)} is 0x{data[error.start]:02X}"
+        raise _not_utf8(where, found, _encoding_of(data)) from None
+
+
+def _encoding_of(data: bytes) -> str:
+    """Return the likely encoding of a text that is not UTF-8, if its letters have several bytes."""
+    from charset_normalizer import from_bytes
+
+    best = from_bytes(data[:100_000]).best()
+    name = best.encoding.upper() if best else ""
+    # Encodings of one byte look alike.
+    return name if name.startswith(EAST_ASIAN) else "ENCODING (often CP1252)"
+
+
+def _place(data: bytes, byte: int) -> str:
+    return f"line {data.count(10, 0, byte) + 1}, byte {byte - data.rfind(10, 0, byte)}"
+
+
+def _not_utf8(where: str, found: str, guess: str) -> FormatError:
+    return FormatError(
+        f"{where}: not UTF-8: {found}. Save it as UTF-8, or: iconv -f {guess} -t UTF-8 OLD > NEW"
     )
 
 
