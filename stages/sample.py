@@ -14,10 +14,9 @@ from bears.files.rows import sources_in
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
-from bears.sampling.mixture import Mixture
+from bears.sampling.mixture import Mixture, sampler_of
 from bears.sampling.sample import count_reasons
 from bears.sampling.sample import sample as draw
-from bears.sampling.sampler import sampler_of
 from bears.sampling.whole import Whole, sample_whole
 from bears.types import Document, Question
 
@@ -59,14 +58,13 @@ def main(
 def _draw(mixture: Mixture, paths: Paths, ledger: Ledger) -> None:
     out = paths["out"]
     drawn = draw(mixture, sources_in(paths["rows"]), ledger)
-    _write(out, drawn.questions, drawn.documents, drawn.lineage)
     counts = count_reasons(drawn.passed_over)
     notes = {
         "passed_over": counts,
         "passed_over_rows": drawn.passed_over,
         "unmatched_ledger_entries": drawn.unmatched,
     }
-    _note(out, notes, ledger)
+    _write(out, drawn.questions, drawn.documents, drawn.lineage, notes, ledger)
     _report(len(drawn.questions), len(drawn.documents), counts)
     for record_id in drawn.unmatched:
         complain(f"ledger: no record {record_id} in this sample")
@@ -75,15 +73,14 @@ def _draw(mixture: Mixture, paths: Paths, ledger: Ledger) -> None:
 def _take(whole: Whole, paths: Paths, sources: Mapping[str, Source], ledger: Ledger) -> None:
     out = paths["out"]
     taken = sample_whole(whole, sources_in(paths["rows"]), ledger)
-    licence = sources[whole.source].licence
-    _write(out, taken.questions, taken.documents(), taken.lineage(licence))
+    lineage = taken.lineage(sources[whole.source].licence)
     counts = {whole.source: taken.passed_over} if taken.passed_over else {}
     notes = {
         "passed_over": counts,
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    _note(out, notes, ledger)
+    _write(out, taken.questions, taken.documents(), lineage, notes, ledger)
     _report(len(taken.questions), taken.n_documents, counts)
 
 
@@ -100,10 +97,9 @@ def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str
     )
     written = Workflow(bench.questions, questions).replay()
     found = made(bench, written, Workflow(bench.readings(written), checks).replay())
-    licence = sources[bench.settings.source].licence
-    _write(out, found.questions, found.documents, found.lineage(licence))
+    lineage = found.lineage(sources[bench.settings.source].licence)
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
-    _note(out, notes, bench.ledger)
+    _write(out, found.questions, found.documents, lineage, notes, bench.ledger)
     write_csv(out / "not_kept.csv", COLUMNS, found.table())
     _report(len(found.questions), len(found.documents), {})
     for outcome, reasons in found.counts.items():
@@ -111,21 +107,20 @@ def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str
             print(f"{outcome}: {count}: {reason}")
 
 
-def _note(out: Path, notes: Mapping[str, Any], ledger: Ledger) -> None:
-    """Write notes on the sample, with the decisions that it follows."""
-    changes = ledger.changes()
-    write_json(out / "notes.json", {**notes, "ledger": changes} if changes else notes)
-
-
 def _write(
     out: Path,
     questions: Iterable[Question],
     documents: Iterable[Document],
     lineage: Iterable[Mapping[str, Any]],
+    notes: Mapping[str, Any],
+    ledger: Ledger,
 ) -> None:
+    """Write the sample, and notes on it with the decisions that it follows."""
     write_records(out / "queries_raw.json", questions)
     write_records(out / "corpus_raw.json", documents)
     write_lines(out / "lineage.jsonl", lineage)
+    changes = ledger.changes()
+    write_json(out / "notes.json", {**notes, "ledger": changes} if changes else notes)
 
 
 def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, int]]) -> None:

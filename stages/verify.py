@@ -1,8 +1,7 @@
 """verify: the translated benchmark against the sampled one → findings; errors stop the pipeline."""
 
 from collections import Counter
-from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from itertools import islice
 
 from bears.config.ledger.entries import Acceptances, Judgements, Reviews
@@ -20,8 +19,7 @@ from bears.language.tags import languages_of
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.bundles import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
-from bears.sampling.mixture import Mixture
-from bears.sampling.sampler import sampler_of
+from bears.sampling.mixture import Mixture, sampler_of
 from bears.types import Document, Finding
 
 SHOWN = 20
@@ -45,10 +43,31 @@ def main(
     (paths["out"] / "digest.json").unlink(missing_ok=True)
     translated = None
     try:
-        translated = replace(
-            _translated_benchmark(paths, benchmark.language, language, sample, sources),
+        raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
+        raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
+        documents = _translated(paths, raw_documents)
+        sidecar = read_json(paths["translated"] / "sidecar.json")
+        names = {
+            *(question.source_dataset for question in raw_questions),
+            *(document.original_source for document in raw_documents),
+        }
+        sampler = sampler_of(sample)
+        drawn = sampler if isinstance(sampler, Mixture) else None
+        translated = TranslatedBenchmark(
+            raw_questions=raw_questions,
+            raw_documents=raw_documents,
+            questions=read_questions(paths["translated"] / "queries.json"),
+            documents=documents,
+            shares={each.source: each.questions for each in drawn.sources} if drawn else None,
+            size=drawn.documents if drawn else None,
+            languages=languages_of(sources, names, benchmark.language, language.name),
+            target=language,
+            written_in=benchmark.language,
+            unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
             gates=gates,
             bundle_gates=bundle_gates,
+            terms=sidecar["terms"],
+            doubts=sidecar["doubts"],
             judgements=judgements,
         )
         findings = verify(translated, [*accepted, *reviewed(reviews)])
@@ -81,39 +100,6 @@ def _print(findings: list[Finding]) -> None:
             show(f"{severity}: {check}: {place}: {finding.message}")
         if number > SHOWN:
             show(f"{severity}: {check}: … and {number - SHOWN} more")
-
-
-def _translated_benchmark(
-    paths: Paths,
-    written_in: str,
-    target: Language,
-    sample: Sampling,
-    sources: Mapping[str, Source],
-) -> TranslatedBenchmark:
-    raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
-    raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
-    documents = _translated(paths, raw_documents)
-    sidecar = read_json(paths["translated"] / "sidecar.json")
-    names = {
-        *(question.source_dataset for question in raw_questions),
-        *(document.original_source for document in raw_documents),
-    }
-    sampler = sampler_of(sample)
-    drawn = sampler if isinstance(sampler, Mixture) else None
-    return TranslatedBenchmark(
-        raw_questions=raw_questions,
-        raw_documents=raw_documents,
-        questions=read_questions(paths["translated"] / "queries.json"),
-        documents=documents,
-        shares={each.source: each.questions for each in drawn.sources} if drawn else None,
-        size=drawn.documents if drawn else None,
-        languages=languages_of(sources, names, written_in, target.name),
-        target=target,
-        written_in=written_in,
-        unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
-        terms=sidecar["terms"],
-        doubts=sidecar["doubts"],
-    )
 
 
 def _translated(paths: Paths, raw: list[Document]) -> list[Document]:

@@ -10,8 +10,7 @@ from typing import Literal
 from bears.answers.judging.calibration import same_and_kappa
 from bears.config import Config
 from bears.config.ledger.entries import PairDecision
-from bears.config.ledger.table import read_judgements
-from bears.config.ledger.update import open_ledger
+from bears.config.ledger.update import open_ledger, read_judgements
 from bears.errors import FormatError, LedgerError
 from bears.files.records import read_lines, stream_documents
 from bears.files.spreadsheet import write_csv

@@ -18,8 +18,7 @@ from bears.layout import LOCAL, PIPELINE
 from bears.sources.convert import convert
 from bears.sources.hub import found_on_hub
 from bears.sources.inspection import Look, inspect
-from bears.sources.shapes import SHAPES
-from bears.sources.source import checked, reader_of
+from bears.sources.source import SHAPES, checked, reader_of
 
 
 def inspect_source(where: str, settings: Sequence[str] = ()) -> None:

@@ -3,7 +3,7 @@
 import filecmp
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
@@ -141,16 +141,19 @@ def conf_text(value: Any) -> str:
     """
     from omegaconf import OmegaConf
 
-    return OmegaConf.to_yaml(_escaped(value))
-
-
-def _escaped(value: Any) -> Any:
-    if isinstance(value, Mapping):
-        return {key: _escaped(part) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_escaped(part) for part in value]
     # A backslash before it would escape the escape.
-    return re.sub(r"(\\*)\$\{", r"\1\1\\${", value) if isinstance(value, str) else value
+    return OmegaConf.to_yaml(
+        with_texts(value, lambda text: re.sub(r"(\\*)\$\{", r"\1\1\\${", text))
+    )
+
+
+def with_texts(value: Any, change: Callable[[str], str]) -> Any:
+    """Return plain values with every text in them changed, but for the names in mappings."""
+    if isinstance(value, Mapping):
+        return {key: with_texts(part, change) for key, part in value.items()}
+    if isinstance(value, list):
+        return [with_texts(part, change) for part in value]
+    return change(value) if isinstance(value, str) else value
 
 
 def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] = ()) -> Config:

@@ -2,20 +2,16 @@
 
 import errno
 import os
-import shlex
-import subprocess
 import sys
 import traceback
 from collections.abc import Callable
 from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
 
-import yaml
 from typing_extensions import Buffer
 
 from bears.errors import BearsError, first_line
 from bears.files.shown import complain, for_terminal
-from bears.layout import PARAMS
 from bears.signals import raised_signals
 
 BUG = 70
@@ -71,31 +67,8 @@ def ended(who: str, work: Callable[[], int | None], error_status: int = 1) -> in
     status, sentence = _explained(error)
     if os.environ.get(TRACEBACK):
         traceback.print_exception(error)
-    complain(f"{who}: {sentence}{_left_by_experiment()}")
+    complain(f"{who}: {sentence}")
     return error_status if status == 1 else status
-
-
-def _left_by_experiment() -> str:
-    """Return what ``dvc exp run -S`` leaves in params.yaml when a stage fails, if it runs here."""
-    commit = os.environ.get("DVC_EXP_BASELINE_REV")
-    if not commit or Path(os.environ.get("DVC_ROOT") or ".").resolve() != Path.cwd():
-        return ""
-    shown = subprocess.run(["git", "show", f"{commit}:./{PARAMS}"], capture_output=True)
-    try:
-        before = dict(yaml.safe_load(shown.stdout))
-        after = dict(yaml.safe_load(PARAMS.read_bytes()))
-    except (OSError, ValueError, TypeError, yaml.YAMLError):
-        return ""
-    left = [name for name, value in after.items() if before.get(name) != value]
-    if not left:
-        return ""
-    # git may take a file that changed twice within a second for unchanged, and not restore it.
-    words = ", ".join(f"{name}: {after[name]}" for name in left)
-    back = " ".join(shlex.join(["-S", f"{name}={before.get(name, '')}"]) for name in left)
-    return (
-        f"\n{PARAMS} now has {words}, which later runs will use; set it back there, or with the "
-        f"next run: dvc exp run {back}"
-    )
 
 
 class _Stream(FileIO):

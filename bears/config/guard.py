@@ -98,9 +98,8 @@ def _check_unchanged(before: State, watched: Sequence[Path]) -> None:
     after = _states(watched)
     if changed := sorted(path for path in before | after if before.get(path) != after.get(path)):
         raise StageConflict(
-            f"{changed[0]} was changed while this ran"
-            + (f", and {len(changed) - 1} more files" if changed[1:] else "")
-            + ", so its results may be of neither state; run it again"
+            f"{changed[0]} was changed while this ran, so its results may be of neither state; run "
+            "it again"
         )
 
 

@@ -13,11 +13,11 @@ from pathlib import Path
 from string import Template
 from typing import Any, NoReturn, get_type_hints
 
-from bears.config import Config, compose, parse, read_mapping, read_selection
+from bears.config import Config, compose, parse, read_mapping, read_selection, with_texts
 from bears.config.edge import ended
 from bears.config.guard import StageFiles, guarded
 from bears.config.packaged import STAGES, pipeline, require_project
-from bears.config.shape import BenchmarkIdentity, Choice, Configuration, Pipeline, Stage
+from bears.config.shape import BenchmarkIdentity, Choice, Configuration
 from bears.config.typed import configured, keys_of, pick
 from bears.errors import ConfigurationError
 from bears.files.intake.yaml_text import yaml_value
@@ -63,7 +63,7 @@ def _run(stage: str, main: Callable[..., None], argv: Sequence[str]) -> None:
     config = load_config(given.pop("overrides"))
     chosen = parse(Configuration, config, str(CONFIG))
     names = {group: getattr(chosen, group).name for group in GROUPS}
-    stages = {each: _with_names(defined, names) for each, defined in stages.items()}
+    stages = with_texts(stages, lambda text: Template(text).safe_substitute(names))
     known = _paths(stages[stage])
     paths = known | {name: path for name, path in given.items() if path is not None}
     _check_inputs(stage, stages[stage]["deps"], known, paths)
@@ -110,14 +110,12 @@ def definitions() -> dict[str, Any]:
     """
     require_project()
     found = read_mapping(PIPELINE, "restore it from git")
-    parse(Pipeline, found, str(PIPELINE))
     ours, program = yaml_value(pipeline())["stages"], f"python -m {STAGES}."
     stages = {
         name: defined
-        for name, defined in found["stages"].items()
+        for name, defined in found.get("stages", {}).items()
         if name in ours or str(defined.get("cmd")).startswith(program)
     }
-    parse(dict[str, Stage], stages, f"{PIPELINE}.stages")
     for name in {**ours, **stages}:
         if not (name in ours and name in stages and _fits(stages[name], ours[name])):
             raise ConfigurationError(
@@ -133,16 +131,8 @@ def _fits(theirs: Mapping[str, Any], ours: Mapping[str, Any]) -> bool:
 
 def _needs(defined: Mapping[str, Any]) -> set[str]:
     """Return the command of a stage, its inputs and its outputs."""
-    return {defined["cmd"], *map(str, (*defined["deps"], *defined.get("outs", [])))}
-
-
-def _with_names(value: Any, names: Mapping[str, str]) -> Any:
-    """Return a part of dvc.yaml with the names of the choices in its paths."""
-    if isinstance(value, dict):
-        return {key: _with_names(part, names) for key, part in value.items()}
-    if isinstance(value, list):
-        return [_with_names(part, names) for part in value]
-    return Template(value).safe_substitute(names) if isinstance(value, str) else value
+    files = (*defined.get("deps", []), *defined.get("outs", []))
+    return {str(defined.get("cmd")), *map(str, files)}
 
 
 def _files(stages: Mapping[str, Any], stage: str, known: Paths, paths: Paths) -> StageFiles:
@@ -180,4 +170,4 @@ def _keys(defined: Mapping[str, Any]) -> list[str]:
     """Return the keys of the configuration that dvc.yaml lists for a stage."""
     params = [item for item in defined.get("params", []) if isinstance(item, dict)]
     keys = [key for item in params for key in item.get(str(CONFIG), [])]
-    return [*keys, "language"] if str(LANGUAGE) in defined["deps"] else keys
+    return [*keys, "language"] if str(LANGUAGE) in defined.get("deps", []) else keys

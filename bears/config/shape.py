@@ -1,7 +1,7 @@
-"""The shape of every configuration and pipeline, whatever was selected and added."""
+"""The shape of every configuration, whatever was selected and added."""
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, NotRequired
+from typing import Annotated, Any, ClassVar
 
 from pydantic import GetCoreSchemaHandler, StringConstraints
 from pydantic_core import CoreSchema
@@ -106,18 +106,3 @@ class Configuration:
     sources: dict[Name, Source]
     gates: dict[str, str]
     bundle_gates: dict[str, str]
-
-
-class Stage(TypedDict):
-    """The definition of a stage in dvc.yaml."""
-
-    cmd: str
-    deps: list[str]
-    params: NotRequired[list[str | dict[str, list[str]]]]
-    outs: NotRequired[list[str | dict[str, Part]]]
-
-
-class Pipeline(TypedDict):
-    """The part of dvc.yaml that a stage reads."""
-
-    stages: dict[str, Part]

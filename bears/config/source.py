@@ -39,7 +39,7 @@ class Source(ForbidsExtra):
         name: the word in ids and in ``source_dataset``.
         language: BCP 47 tag of its texts, see `bears.language.tags`.
         licence: SPDX identifier of the texts' licence.
-        shape: how its rows are laid out, see `bears.sources.shapes`; or else ``reader``, the
+        shape: how its rows are laid out, see `bears.sources.source`; or else ``reader``, the
             dotted name of the function from its parts to records.
         fields: our words for the fields of that shape to the names that they have here, if those
             are not among the names that the shape knows.

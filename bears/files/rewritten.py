@@ -54,6 +54,4 @@ def _problem(asked: RewrittenQuestion, known: set[str], found: dict[str, Rewritt
         return "already has a line"
     if asked.search and blank(asked.standalone_query):
         return "is searched, but its standalone_query is empty; search: false says that it is not"
-    if not asked.search and asked.standalone_query:
-        return "is not searched, but has a standalone_query; expected an empty one"
     return ""

@@ -64,7 +64,7 @@ def run_table(
         ascending_ids: order documents of equal score by ascending id, as Anserini does.
 
     Raises:
-        RepeatedDocument: a question has a document twice.
+        FormatError: a question has a document twice.
     """
     # Python compares strings by code point, and UTF-8 bytes sort in that same order.
     by_id = sorted(range(len(doc_ids)), key=doc_ids.__getitem__, reverse=ascending_ids)
@@ -77,7 +77,10 @@ def run_table(
     pairs.sort()
     for pair in pairs[1:][pairs[1:] == pairs[:-1]][:1]:
         question, document = divmod(int(pair), len(doc_ids))
-        raise RepeatedDocument(question_ids[question], doc_ids[document])
+        raise FormatError(
+            f"question {question_ids[question]!r}, document {doc_ids[document]!r} occurs more than "
+            "once in a ranking"
+        )
     del pairs
     if not _in_order(questions, documents, scores):
         lines = np.lexsort((documents, scores, -questions))[::-1]
@@ -92,16 +95,6 @@ def _in_order(questions: Codes, documents: Codes, scores: Floats) -> bool:
     tied = (scores[1:] == scores[:-1]) & (documents[1:] < documents[:-1])
     falls = (questions[1:] == questions[:-1]) & ((scores[1:] < scores[:-1]) | tied)
     return bool((falls | (questions[1:] > questions[:-1])).all())
-
-
-class RepeatedDocument(FormatError):
-    """A question has a document twice; ``line`` names them as (question_id, doc_id)."""
-
-    def __init__(self, question_id: str, doc_id: str) -> None:
-        super().__init__(
-            f"question {question_id!r}, document {doc_id!r} occurs more than once in a ranking"
-        )
-        self.line = (question_id, doc_id)
 
 
 def table_of_run(run: Run) -> RunTable:

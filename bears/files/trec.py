@@ -23,7 +23,7 @@ from bears.errors import FormatError
 from bears.files.intake.files import numbered_lines, opened
 from bears.files.manifest import check
 from bears.files.records import atomic_write
-from bears.files.run_table import Codes, Floats, RepeatedDocument, RunTable, run_table
+from bears.files.run_table import Codes, Floats, RunTable, run_table
 from bears.types import Hit, Ranking
 
 COLUMNS = ("question_id", "Q0", "doc_id", "rank", "score", "tag")
@@ -92,12 +92,8 @@ def read_table(
     kept_ids = list(compress(lines.question_ids, known))
     try:
         table = run_table(kept_ids, questions, lines.doc_ids, documents, scores, ascending_ids)
-    except RepeatedDocument as error:
-        _walked(path)  # As above.
-        number, (question_id, doc_id) = _second_line(path, *error.line), error.line
-        raise FormatError(
-            f"{path}, line {number}: question {question_id!r} already has document {doc_id!r}"
-        ) from None
+    except FormatError as error:
+        raise FormatError(f"{path}: {error}") from None
     remarks = tuple(_remarks(table, contradicted))
     return replace(table, remarks=remarks)
 
@@ -221,14 +217,6 @@ def _remarks(table: RunTable, contradicted: int) -> Iterator[str]:
             f"in {tied} of {len(table.question_ids)} questions all documents have the same score, "
             "so only their ids decide the order"
         )
-
-
-def _second_line(path: Path, question_id: str, doc_id: str) -> int:
-    """Return the line at which a document comes for the second time."""
-    wanted = (question_id.encode(), doc_id.encode())
-    lines = (number for number, line in numbered_lines(path) if _columns(line)[:2] == wanted)
-    next(lines)
-    return next(lines)
 
 
 @contextmanager

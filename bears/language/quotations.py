@@ -99,14 +99,7 @@ class QuotedText:
                 return found[0]._replace(times=len(found))
         return self._similar(quotation) if similar else None
 
-    def unlike(self, quotation: str) -> str:
-        """Return the first passage with its letters and digits; its numbers or signs may differ."""
-        found = next(self._passages(quotation, _letters, alike=False), None)
-        return self.text[found.start : found.end] if found else ""
-
-    def _passages(
-        self, quotation: str, fold: Callable[[str], str], alike: bool = True
-    ) -> Iterator[Match]:
+    def _passages(self, quotation: str, fold: Callable[[str], str]) -> Iterator[Match]:
         folded, places = self._folded(fold)
         wanted = _folded(quotation, fold)[0]
         numbers, signs = _numbers(quotation), _signs(quotation)
@@ -124,7 +117,7 @@ class QuotedText:
             if whole:
                 start, end = (start, end) if self._cut else self._with_numbers(start, end)
                 there = self.text[start:end]
-                if not alike or (_numbers(there) == numbers and not _contrary(there, signs)):
+                if _numbers(there) == numbers and not _contrary(there, signs):
                     yield Match(start, end)
 
     def _similar(self, quotation: str) -> Match | None:

@@ -1,11 +1,11 @@
-"""Where a model is, and its API key. The key never enters a value that could be printed."""
+"""Where a model is and how to ask it. The API key never enters a value that could be printed."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from io import StringIO
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import Any, ClassVar, Literal
 
 from dotenv import dotenv_values
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
@@ -150,3 +150,40 @@ def environment(folder: Path | None) -> Mapping[str, str]:
     text = read_text(file) if file and file.is_file() else ""
     written = dotenv_values(stream=StringIO(text), interpolate=False)
     return {**{name: value for name, value in written.items() if value}, **os.environ}
+
+
+@dataclass(frozen=True, kw_only=True)
+class AskingSettings(Endpoint):
+    """One conf/<use>/<name>.yaml. See conf/endpoint/openai.yaml for the meaning of each field.
+
+    ``model`` is empty if the replies come from elsewhere.
+    """
+
+    name: str
+    model: str = ""
+    request: Mapping[str, Any] = field(default_factory=dict)
+    asks: PositiveInt = 3
+
+    def given_up(self, reasons: Sequence[str]) -> str:
+        """Return what to publish for a request that was tried and failed.
+
+        Args:
+            reasons: why it failed.
+
+        Returns:
+            The text to publish; empty means that the reply stays missing.
+        """
+        del reasons
+        return ""
+
+    def price_in(self, models: Models) -> Price:
+        """Return the price of tokens.
+
+        Raises:
+            ConfigurationError: there is no model, or its price is unknown.
+        """
+        if not self.model:
+            raise ConfigurationError(
+                f"{self.where} {self.name} has no model to ask; choose one that has"
+            )
+        return super().price_in(models)

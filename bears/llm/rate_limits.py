@@ -3,9 +3,7 @@
 import math
 import re
 from collections.abc import Mapping
-from contextlib import suppress
 from dataclasses import dataclass
-from email.utils import parsedate_to_datetime
 
 LONGEST_WAIT_S = 300.0
 """The longest wait that a server may impose at once."""
@@ -26,8 +24,8 @@ def duration(text: str) -> float | None:
 def retry_after(headers: Mapping[str, str]) -> float | None:
     """Return the seconds that the server asks to wait, at most `LONGEST_WAIT_S`.
 
-    They are in ``retry-after-ms`` or ``retry-after``, or there is a date in ``retry-after``, which
-    is compared with the server's own ``date``.
+    They are in ``retry-after-ms`` or ``retry-after``. A date in its place is ignored, so that the
+    wait is that of a refusal without a header.
 
     Args:
         headers: with lowercase names.
@@ -35,11 +33,6 @@ def retry_after(headers: Mapping[str, str]) -> float | None:
     milliseconds = duration(headers.get("retry-after-ms", ""))
     seconds = duration(headers.get("retry-after", ""))
     wait = seconds if milliseconds is None else milliseconds / 1000
-    # The values may not be dates, or only one of them may have a time zone.
-    with suppress(KeyError, ValueError, TypeError, OverflowError):
-        if wait is None:
-            then, now = (parsedate_to_datetime(headers[name]) for name in ("retry-after", "date"))
-            wait = max(0.0, (then - now).total_seconds())
     return None if wait is None else min(LONGEST_WAIT_S, wait)
 
 

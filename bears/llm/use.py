@@ -6,8 +6,8 @@ from dataclasses import dataclass, field
 from typing import Any, Generic, Protocol, TypeVar
 
 from bears.errors import RepliesMissing
+from bears.llm.endpoint import AskingSettings
 from bears.llm.kept import KeptReplies, KeptReply
-from bears.llm.settings import AskingSettings
 from bears.llm.wire import ChatAnswer, ChatRequest
 
 SHOWN = 5

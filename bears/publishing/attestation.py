@@ -10,7 +10,7 @@ from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
 from bears.llm.kept import holds_replies
 from bears.publishing.finished import Finished
-from bears.sampling.sampler import as_before
+from bears.sampling.mixture import as_before
 from bears.types import ForbidsExtra
 
 BUILDING = ("benchmark", "language", "sample", "translator")

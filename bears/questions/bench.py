@@ -12,15 +12,14 @@ from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
 from bears.llm.kept import KeptReplies
-from bears.questions.document_pool import DocumentPool
+from bears.questions.document_pool import DocumentPool, Unit, pool_of, units_of
 from bears.questions.form import Form
 from bears.questions.readings import CheckTask
 from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
 from bears.questions.sift import Sieve
 from bears.questions.task import QuestionTask
-from bears.questions.units import Unit, pool_of, units_of
 from bears.retrieval.chunking import chunks
-from bears.sampling.sampler import sampler_of
+from bears.sampling.mixture import sampler_of
 from bears.types import Document
 
 

@@ -59,7 +59,7 @@ class Form:
         checks: dict[str, Callable[[Written, str], str]] = {
             "not_a_question": self._not_a_question,
             "language": self._language,
-            "names_passage": self._names_passage,
+            "names_passage": lambda draft, _: self.passage_in(draft.question),
             "leans": self._leans,
             "long_answer": self._long_answer,
             "answer_not_in_passage": self._not_there,
@@ -110,9 +110,6 @@ class Form:
         own = self.profile.standalone.passage if self.profile else ()
         return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
 
-    def _names_passage(self, draft: Written, _: str) -> str:
-        return self.passage_in(draft.question)
-
     def _leans(self, draft: Written, _: str) -> str:
         own = self.profile.standalone.leans if self.profile else english.LEANS
         return _found(own, draft.question, "it cannot be understood alone")
@@ -143,15 +140,11 @@ class Form:
 
     def _copies(self, draft: Written, passage: str) -> str:
         asked = self.tokens(draft.question)
-        longest = _run(asked, self.tokens(passage))
+        compared = SequenceMatcher(None, asked, self.tokens(passage), autojunk=False)
+        longest = compared.find_longest_match().size
         if longest <= self.settings.copied * len(asked):
             return ""
         return f"the passage contains {longest} of its {len(asked)} tokens in one piece"
-
-
-def _run(one: Sequence[str], other: Sequence[str]) -> int:
-    """Return the length of the longest piece that occurs in both, in tokens."""
-    return SequenceMatcher(None, one, other, autojunk=False).find_longest_match().size
 
 
 def _found(patterns: Sequence[str], text: str, message: str) -> str:

@@ -19,10 +19,9 @@ from bears.language.yes_no import says_unanswerable
 from bears.llm.kept import KeptReplies
 from bears.llm.use import CheckedReply, Needs, all_of
 from bears.llm.wire import ChatAnswer
-from bears.questions.document_pool import DocumentPool
+from bears.questions.document_pool import DocumentPool, Unit
 from bears.questions.form import Fault, Form, Written
 from bears.questions.settings import MadeSettings, ReadingPrompt
-from bears.questions.units import Unit
 from bears.types import Chunk, Document
 
 ReadingKind = Literal[

@@ -7,11 +7,10 @@ from typing import Literal
 
 from bears.config.ledger.entries import Review
 from bears.errors import ConfigurationError
-from bears.questions.document_pool import DocumentPool, likeness
+from bears.questions.document_pool import DocumentPool, Unit, likeness
 from bears.questions.form import Fault, Form, Written
 from bears.questions.readings import CheckedQuestions
 from bears.questions.settings import MadeSettings
-from bears.questions.units import Unit
 
 Outcome = Literal["kept", "waiting", "thrown"]
 
@@ -118,7 +117,8 @@ class Sieve:
         faults = faults or readings.faults.get(unit.question_id, [])
         draft = self._corrected(unit, draft) if accepted else draft
         also = tuple(readings.also.get(unit.question_id, ()))
-        difficulty = self._difficulty(unit, draft)
+        easy = self.pool.ranking(draft.question, self.settings.easy_rank)
+        difficulty = "easy" if unit.passage.doc_id in easy else "hard"
         found = Sifted(unit, draft, "kept", (), difficulty, also, decided=accepted)
         return self._with(found, faults)
 
@@ -152,7 +152,3 @@ class Sieve:
         first = thrown[:1]
         others = (fault for fault in faults if fault not in first)
         return replace(found, outcome=outcome, faults=(*first, *others))
-
-    def _difficulty(self, unit: Unit, draft: Written) -> str:
-        found = self.pool.ranking(draft.question, self.settings.easy_rank)
-        return "easy" if unit.passage.doc_id in found else "hard"

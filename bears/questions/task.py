@@ -15,9 +15,9 @@ from bears.llm.flat import FlatUse, shown
 from bears.llm.shape import Shape, json_reply
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
+from bears.questions.document_pool import Unit
 from bears.questions.form import Form, Written
 from bears.questions.settings import QuestionerSettings, QuestionPrompt
-from bears.questions.units import Unit
 
 OUTPUT_TOKENS = 30, 150
 """The usual minimum and maximum of a reply."""

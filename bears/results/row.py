@@ -18,7 +18,7 @@ from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL
 from bears.layout import RETRIEVAL as RETRIEVAL_FILE
 from bears.results.revision import Revision
-from bears.sampling.sampler import as_before
+from bears.sampling.mixture import as_before
 
 RETRIEVAL = (
     *("success@1", "success@2", "success@5", "recall@10", "recall@100", "mrr@10", "ndcg@10", "map"),

@@ -1,9 +1,15 @@
-"""Write the lineage of documents."""
+"""Write the lineage of records."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from bears.types import Document, Question
+
+
+def references_of(answers: Sequence[str]) -> list[str]:
+    """Return the distinct answers of annotators, or nothing where there is one at most."""
+    distinct = [*dict.fromkeys(answer for answer in answers if answer.strip())]
+    return distinct if len(distinct) > 1 else []
 
 
 def document_line(document: Document, role: str, questions: Sequence[str]) -> dict[str, Any]:

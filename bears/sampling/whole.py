@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from hashlib import blake2b
 from random import Random
 from typing import Annotated, Any
 
@@ -10,9 +11,42 @@ from pydantic import Field
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
 from bears.files.rows import SourceRecords
-from bears.sampling.lineage import document_lines
-from bears.sampling.pooled import Merged, references_of
-from bears.types import Document, ForbidsExtra, Question
+from bears.identity import unused_name
+from bears.sampling.lineage import document_lines, references_of
+from bears.sampling.v1 import records_of
+from bears.types import Document, ForbidsExtra, Question, SourceQuestion
+
+
+class Merged:
+    """The documents of a source, one for each distinct text.
+
+    A document has the name of its first paragraph, with _ for white space, which separates the
+    columns of a run. So the gold of every question that has its text is complete.
+    """
+
+    def __init__(self, records: SourceRecords) -> None:
+        self._records = records
+        self._names: list[str] = []
+        ids: dict[bytes, str] = {}
+        names: set[str] = set()
+        for document in records.documents:
+            key = blake2b(document.content.encode(), digest_size=16).digest()
+            if key not in ids:
+                ids[key] = unused_name("_".join(document.original_id.split()), names)
+            self._names.append(ids[key])
+
+    def __iter__(self) -> Iterator[Document]:
+        seen: set[str] = set()
+        for name, document in zip(self._names, self._records.documents, strict=True):
+            if name not in seen:
+                seen.add(name)
+                yield replace(document, doc_id=name, original_id=name)
+
+    def question(self, asked: SourceQuestion) -> Question:
+        """Return a question with its gold among these documents."""
+        gold = dict.fromkeys(self._names[p.place] for p in asked.passages if p.is_gold)
+        return replace(asked.question, gold_doc_ids=tuple(gold), judged=bool(gold))
+
 
 UNJUDGED = "no document is judged for it"
 
@@ -95,11 +129,7 @@ def sample_whole(
     """
     if ledger.edits or ledger.replacements:
         raise LedgerError("Whole takes a benchmark as it is, and no ledger")
-    if settings.source not in sources:
-        raise SamplingError(
-            f"sample.source is {settings.source}, but the benchmark has {', '.join(sources)}"
-        )
-    records = sources[settings.source]
+    records = records_of(sources, settings.source)
     asked = list(records.questions)
     taken = [each for each in asked if each.lacks != "judgement"]
     merged = Merged(records) if any(each.passages for each in asked) else None

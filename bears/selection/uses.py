@@ -30,7 +30,7 @@ from bears.questions.sift import Sifted
 from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask
 from bears.retrieval.rewriting.model import read_task as read_rewriting
-from bears.sampling.sampler import sampler_of
+from bears.sampling.mixture import sampler_of
 from bears.selection.configuration import files_of, made, selected
 from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation

@@ -18,12 +18,9 @@ from bears.sources.convert import located
 from bears.sources.folder.read import LEFT_OUT
 from bears.sources.records import numbered_records
 from bears.sources.rows import Row
-from bears.sources.shapes import SHAPES
-from bears.sources.source import checked, layout_of, reader_of
+from bears.sources.source import SHAPES, checked, layout_of, reader_of
 from bears.types import Document, SourceQuestion
 
-PASSAGE = 150
-"""Characters of a passage, at least; a shorter text is an answer."""
 LOOKED_AT = 200
 """The number of rows of a table that are read; of judgements and questions all."""
 GUESSES = {
@@ -109,34 +106,12 @@ def inspect(
     if choice := next((each for each in problems.values() if "Choose: " in each), ""):
         raise SourceError(choice)
     reasons = "; ".join(f"{shape}: {problem}" for shape, problem in problems.items())
-    columns = _columns(given, root, record)
+    columns = () if layout_of(given) else _first_row(given, root, record)
     raise SourceError(
         f"{place}: no shape fits. Say what its fields are called, such as shape=pairs "
         "'fields={question: frage, positive: text, answers: antwort}'; with `bears new`, each "
-        f"after --set. {columns}{reasons}"
+        f"after --set. Its fields are: {', '.join(columns) or 'unknown'}. {reasons}"
     )
-
-
-def _columns(given: Source, root: Path, record: Path) -> str:
-    """Return each field of the first rows with what it could be."""
-    if layout_of(given):
-        return ""
-    _, parts = located(replace(given, limit=LOOKED_AT), None, root, record)
-    rows = [row for _, _, row in parts.rows() if isinstance(row, dict)]
-    names = dict.fromkeys(name for row in rows for name in row)
-    each = (f"{name} ({_could_be([row.get(name) for row in rows])})" for name in names)
-    return f"Its fields could be: {', '.join(each)}. " if names else ""
-
-
-def _could_be(values: Sequence[Any]) -> str:
-    texts = [str(value) for value in values if value not in (None, "", [])]
-    if len({*texts}) * 2 < len(texts) or not texts:
-        return "a kind, the same in many rows" if texts else "empty"
-    if sum(map(_wordless, texts)) * 2 > len(texts):
-        return "ids or numbers"
-    if sum(text.rstrip("\"' ").endswith(("?", "？", "؟")) for text in texts) * 2 > len(texts):
-        return "questions"
-    return "passages" if median(map(len, texts)) > PASSAGE else "answers"
 
 
 def _wordless(text: str) -> bool:

@@ -7,17 +7,15 @@ If that field is missing, it is computed.
 """
 
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any, NotRequired
+from typing import NotRequired
 
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.errors import SourceError
 from bears.identity import question_id
 from bears.sources.parts import Parts
 from bears.sources.records import RowRecords, pool_document, pool_question
-from bears.sources.rows import BadField, Ids, Row, check_row, not_blank, read_whole
+from bears.sources.rows import BadField, Ids, Row, check_row, not_blank
 
 
 class _PandaChatRow(TypedDict):
@@ -40,7 +38,7 @@ def read_pandachat(parts: Parts) -> Iterator[RowRecords]:
     Raises:
         MalformedRow: a field is missing, of another type or empty; a question is there twice; a
             page has another text than in an earlier row.
-        SourceError: the file is not a JSON array.
+        SourceError: the file is damaged.
     """
     known, texts = Ids(), dict[str, str]()
 
@@ -53,7 +51,7 @@ def read_pandachat(parts: Parts) -> Iterator[RowRecords]:
             raise BadField("text", f"the page {name!r} has another text in an earlier row")
         return row
 
-    rows = list(parts.each(checked, "questions", _values))
+    rows = list(parts.each(checked, "questions"))
     for name, text in texts.items():
         for row in rows:
             if row["document"] == name and not row.get("text_without_Q"):
@@ -65,11 +63,3 @@ def read_pandachat(parts: Parts) -> Iterator[RowRecords]:
         yield [
             pool_question(parts.dataset, identifier, row["query"], row.get("answer") or "", gold)
         ]
-
-
-def _values(path: Path) -> Iterator[tuple[int, Any]]:
-    values = read_whole(path)
-    if not isinstance(values, list):
-        found = type(values).__name__
-        raise SourceError(f"{path}: expected a JSON array of rows, found {found}")
-    return enumerate(values, start=1)

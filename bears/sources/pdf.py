@@ -14,7 +14,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.errors import ConfigurationError, FormatError, SourceError
+from bears.errors import FormatError, SourceError
 from bears.files.records import atomic_write
 from bears.files.visible import blank
 from bears.layout import TEXTS
@@ -42,22 +42,13 @@ class PdfSettings(ForbidsExtra):
             longer one is cut at the ends of sentences.
     """
 
-    base_url: str = "https://arxiv.org/pdf/"
+    base_url: Annotated[str, Field(pattern="^https?://")] = "https://arxiv.org/pdf/"
     interval_s: Annotated[float, Field(ge=0)] = 3.0
     attempts: Annotated[int, Field(ge=1)] = 4
     timeout_s: float = 60.0
     max_bytes: int = 100_000_000
     min_characters: int = 300
-    max_characters: int = 1500
-
-    def __post_init__(self) -> None:
-        if not self.base_url.startswith(("https://", "http://")):
-            raise ConfigurationError(f"pdf.base_url is {self.base_url!r}; expected http(s)://…")
-        if not 0 < self.min_characters < self.max_characters:
-            raise ConfigurationError(
-                f"pdf.min_characters is {self.min_characters}, pdf.max_characters "
-                f"{self.max_characters}; expected 0 < min < max"
-            )
+    max_characters: Annotated[int, Field(ge=1)] = 1500
 
 
 class PaperFailed(SourceError):

@@ -157,14 +157,11 @@ def paragraphs(text: str, least: int, most: int) -> list[str]:
             current.append(line)
         closes = line.endswith((".", "?", "!", ":")) and len(line) < 0.8 * full
         if current and (closes or not line):
-            joined.append(_unbroken(current))
+            # Words that were broken at the ends of lines become whole.
+            whole = re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", "\n".join(current))
+            joined.append(whole.replace("\n", " "))
             current = []
     return list(_sized(joined, least, most))
-
-
-def _unbroken(lines: list[str]) -> str:
-    """Join lines, and the words that were broken at their ends."""
-    return re.sub(r"(?<=[a-z])-\n(?=[a-z])", "", "\n".join(lines)).replace("\n", " ")
 
 
 def _sized(texts: Sequence[str], least: int, most: int) -> Iterator[str]:

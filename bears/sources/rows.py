@@ -119,14 +119,6 @@ def _cell(text: str) -> Any:
     return text
 
 
-def read_whole(path: Path) -> Any:
-    """Return the value of a JSON file, with None for bare NaN. Raises SourceError."""
-    try:
-        return json_value(path, nan="none")
-    except FormatError as error:
-        raise SourceError(f"{error}; {REMEDY}") from None
-
-
 class BadField(Exception):
     """A field of a row cannot be used; `bears.sources.parts.Parts.each` names file and row.
 

@@ -71,8 +71,7 @@ def _pairs(
     before, after = Counter(map(identifier, raw)), Counter(map(identifier, translated))
     if different := (before - after) + (after - before):
         raise FormatError(
-            f"{folder}: {name}_raw.json and {name}.json hold different records; "
-            f"{min(different)} is in one of them only"
+            f"{folder}: of {name}_raw.json and {name}.json one lacks {min(different)}"
         )
     return zip(sorted(raw, key=identifier), sorted(translated, key=identifier), strict=True)
 

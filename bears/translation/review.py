@@ -6,7 +6,7 @@ from typing import Any
 
 from bears.config import parse
 from bears.config.ledger.entries import Review
-from bears.config.ledger.table import Row, read_table
+from bears.config.ledger.update import Row, read_table
 from bears.errors import ConfigurationError
 from bears.files.spreadsheet import write_csv
 from bears.language.answers import kept

@@ -6,7 +6,7 @@ removes again. `join` puts the pieces of a long text together again.
 
 import re
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 from bears.language.sentences import NEWLINE
@@ -29,7 +29,9 @@ def mark(text: str, answer: str) -> str | None:
     occurrence. White space around the answer is ignored.
     """
     answer = answer.strip()
-    places = list(_places(text, answer)) if answer else []
+    # The lookahead finds overlapping occurrences too.
+    found = re.finditer(f"(?=({re.escape(answer)}))", text, re.IGNORECASE) if answer else ()
+    places = [match.span(1) for match in found]
     if not places:
         return None
     start, end = max(places, key=lambda at: (whole_word(text, *at), text[slice(*at)] == answer))
@@ -93,12 +95,6 @@ def _number(text: str, place: int) -> bool:
         if point and text[point : point + 1] in {".", ","} and len(around) == 2:
             return around.isdigit()
     return False
-
-
-def _places(text: str, answer: str) -> Iterator[tuple[int, int]]:
-    # The lookahead finds overlapping occurrences too.
-    for match in re.finditer(f"(?=({re.escape(answer)}))", text, re.IGNORECASE):
-        yield match.span(1)
 
 
 def _escape(text: str, last: bool = False) -> str:

@@ -9,8 +9,8 @@ from typing_extensions import TypedDict
 
 from bears.errors import ConfigurationError
 from bears.language.profile import Language
+from bears.llm.endpoint import AskingSettings
 from bears.llm.kept import key_of
-from bears.llm.settings import AskingSettings
 from bears.llm.shape import Shape
 from bears.types import ForbidsExtra
 

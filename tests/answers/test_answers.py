@@ -38,7 +38,7 @@ from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
 from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
 from bears.sources import qasper, squad
-from bears.sources.qasper_papers import type_and_text
+from bears.sources.qasper import type_and_text
 from bears.trace import Trace
 from bears.types import Answer, Chunk, Document, Question
 from benchmarks.references import ANSWERS

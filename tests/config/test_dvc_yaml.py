@@ -17,7 +17,7 @@ from hydra.utils import get_class, get_method
 from bears.config import Config, compose, read_selection
 from bears.config.pipeline import GROUPS, configuration_of_stages
 from bears.config.typed import configured, keys_of
-from bears.sources.shapes import SHAPES
+from bears.sources.source import SHAPES
 from tests.workspace import ROOT, STAGES
 
 DEFINITIONS: dict[str, dict[str, Any]] = yaml.safe_load(

@@ -10,7 +10,7 @@ from bears.sampling.mixture import Mixture, PublishedRecipe, Recipe, V1Recipe
 from bears.sampling.whole import Whole
 from bears.sources.qasper import QasperSettings
 from bears.sources.science_ko import ScienceKoSettings
-from bears.sources.shapes import SHAPES
+from bears.sources.source import SHAPES
 from tests.workspace import ROOT
 
 SETTINGS = {"qasper": QasperSettings, "science_ko": ScienceKoSettings}

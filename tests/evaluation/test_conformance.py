@@ -150,7 +150,7 @@ def test_a_repeated_document_is_an_error_of_pytrec_eval_and_of_ours(tmp_path: Pa
     path.write_text("q Q0 a 1 3 tag\nq Q0 b 2 2 tag\nq Q0 a 3 1 tag\n")
     with path.open() as stream, pytest.raises(AssertionError):
         pytrec_eval.parse_run(stream)
-    with pytest.raises(FormatError, match=r"line 3: question 'q' already has document 'a'"):
+    with pytest.raises(FormatError, match=r"question 'q', document 'a' occurs more than once"):
         read_run(path, None)
 
 

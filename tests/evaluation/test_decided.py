@@ -13,8 +13,7 @@ import pytrec_eval
 
 from bears.config import parse
 from bears.config.ledger.entries import Ledger, PairDecision
-from bears.config.ledger.table import read_judgements
-from bears.config.ledger.update import open_ledger
+from bears.config.ledger.update import open_ledger, read_judgements
 from bears.errors import ConfigurationError
 from bears.evaluation.decided import decided, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of

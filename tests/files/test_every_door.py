@@ -22,7 +22,7 @@ from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
 from bears.cli.source import pin
 from bears.config import compose, parse, read_ledger, read_mapping, read_selection
-from bears.config.ledger.table import read_judgements
+from bears.config.ledger.update import read_judgements
 from bears.config.pipeline import run
 from bears.errors import BearsError
 from bears.evaluation.answers.forms import read_answers
@@ -55,9 +55,9 @@ from bears.results.values import read_values
 from bears.retrieval.rewriting.model import SHAPE
 from bears.selection.configuration import language_of, records_of
 from bears.sources.first_fetch import first_seen
+from bears.sources.folder.asked import Places
 from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
-from bears.sources.folder.places import Places
 from bears.sources.rows import read_rows
 from bears.translation.glossary import parse_terms, read_glossary
 from bears.translation.review import read_decisions
@@ -205,8 +205,8 @@ DOORS: dict[str, tuple[str, Read]] = {
     "translation.glossary: an answer": content(
         lambda data: parse_terms(data.decode("latin-1"), "")
     ),
-    "config.ledger.table: translations": (".csv", lambda path: read_decisions(path, [])),
-    **each("config.ledger.table", lambda path: read_judgements(path, [], []), ".csv", ".xlsx"),
+    "config.ledger.update: translations": (".csv", lambda path: read_decisions(path, [])),
+    **each("config.ledger.update", lambda path: read_judgements(path, [], []), ".csv", ".xlsx"),
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
@@ -235,8 +235,7 @@ ELSEWHERE = {
     "stages.verify": "notes and sidecar, sealed by their manifests",
     "sources.beir": "tests/sources/test_shapes.py",
     "sources.chunking": "tests/sources/test_shapes.py",
-    "sources.pandachat": "tests/sources/test_shapes.py",
-    "sources.qasper_papers": "tests/sources/test_qasper.py",
+    "sources.qasper": "tests/sources/test_qasper.py",
 }
 """Modules that enter the intake for what is not walked here, and what covers that."""
 

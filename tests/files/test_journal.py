@@ -364,7 +364,7 @@ def test_an_error_inside_the_block_keeps_the_rows_and_passes_through(path: Path)
     with pytest.raises(KeyError):
         work()
     assert read(path) == ([{"id": 1}], [])
-    with pytest.raises(ValueError, match="closed"):
+    with pytest.raises(RuntimeError, match="shutdown"):
         appends[0]({"id": 2})
 
 

@@ -125,8 +125,8 @@ Change = Callable[[list[dict[str, Any]]], None]
 @pytest.mark.parametrize(
     ("file", "change", "message"),
     [
-        ("queries.json", lambda rows: rows.pop(), r"queries.*q2 is in one of them only"),
-        ("corpus.json", lambda rows: rows.pop(), r"corpus.*d2 is in one of them only"),
+        ("queries.json", lambda rows: rows.pop(), r"queries.* lacks q2"),
+        ("corpus.json", lambda rows: rows.pop(), r"corpus.* lacks d2"),
         ("queries.json", lambda rows: rows[0].update(question="誰"), "question of q1 is in the"),
         ("queries_raw.json", lambda rows: rows[1].update(source_dataset="x"), "source x is not"),
         ("queries.json", lambda rows: rows[1].update(question=" "), "question of q2 has an empty"),

@@ -257,21 +257,12 @@ def test_durations() -> None:
     assert {duration(text) for text in ("", "soon", "1x", "-1s")} == {None}
 
 
-DATE, LATER = "Sat, 21 Nov 2026 00:00:00 GMT", "Sat, 21 Nov 2026 00:00:30 GMT"
-
-
 @pytest.mark.parametrize(
     ("headers", "seconds"),
     [
         ({"retry-after": "3"}, 3),
         ({"retry-after-ms": "250", "retry-after": "3"}, 0.25),
-        ({"retry-after": "whenever", "date": DATE}, None),
-        ({"retry-after": LATER, "date": DATE}, 30),
-        ({"retry-after": DATE, "date": LATER}, 0),
-        ({"retry-after": LATER.replace("2026", "9999"), "date": DATE}, 300),
-        ({"retry-after": LATER.replace("GMT", "-0000"), "date": DATE}, None),
-        ({"retry-after": LATER}, None),
-        ({"retry-after": LATER, "date": "whenever"}, None),
+        ({"retry-after": "Sat, 21 Nov 2026 00:00:00 GMT"}, None),
         ({"retry-after": "999999999"}, 300),
         ({"retry-after": "9" * 400}, 300),
         ({"retry-after-ms": "999999999"}, 300),

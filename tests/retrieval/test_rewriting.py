@@ -43,7 +43,6 @@ LINE = {"question_id": "q", "standalone_query": "Why?", "search": True}
         ([LINE, LINE], "line 2: question 'q' already has a line"),
         ([LINE | {"question_id": "p"}], "line 1: question 'p' is not a question of this"),
         ([LINE | {"standalone_query": " \u200b"}], "'q' is searched, but its standalone_query is"),
-        ([LINE | {"search": False}], "'q' is not searched, but has a standalone_query"),
         ([LINE | {"search": "no"}], "search: Input should be a valid boolean"),
         ([LINE | {"standalone_query": None}], "standalone_query: Input should be a valid string"),
         ([LINE | {"why": "so"}], "why: Unexpected keyword argument"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from bears.errors import ConfigurationError
-from bears.sampling.sampler import BEFORE, sampler_of
+from bears.sampling.mixture import BEFORE, sampler_of
 
 
 @pytest.mark.parametrize("word", BEFORE)

@@ -16,10 +16,9 @@ from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.records import read_documents, write_records
 from bears.files.rows import SourceRecords
-from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe
-from bears.sampling.pooled import references_of
+from bears.sampling.lineage import references_of
+from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe, sampler_of
 from bears.sampling.sample import Sample, count_reasons
-from bears.sampling.sampler import sampler_of
 from bears.types import Document, ParagraphPlace, Question
 from tests.sampled import (
     BEARS,

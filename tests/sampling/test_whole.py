@@ -107,7 +107,11 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
     ("rows", "settings", "message"),
     [
         (JUDGED, replace(ALL, max_docs=2), "max_docs is 2, but the questions' gold alone are 3"),
-        (JUDGED, replace(ALL, source="t"), "sample.source is t, but the benchmark has s"),
+        (
+            JUDGED,
+            replace(ALL, source="t"),
+            "source t is asked for under sample",
+        ),
         (POOL, ALL, "gives 0 questions that are judged and 8 documents"),
         (JUDGED[8:], ALL, "gives 3 questions that are judged and 0 documents"),
         ([], ALL, "source s gives 0 questions that are judged"),

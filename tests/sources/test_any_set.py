@@ -693,7 +693,7 @@ def test_golden_sets_of_other_tools_are_known_by_their_names(
                 "text_of_query": "What is {}?",
                 "page_text": CLAY * 3,
             },
-            "query_kind (a kind, the same in many rows), text_of_query (questions), page_text",
+            "query_kind, text_of_query, page_text",
         ),
     ],
 )

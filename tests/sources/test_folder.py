@@ -20,7 +20,7 @@ from bears.language.blocks import blocks
 from bears.language.quotations import found_again
 from bears.sources.convert import convert
 from bears.sources.folder.html import blocks_of_html
-from bears.sources.own import read_own
+from bears.sources.folder.read import read_own
 from bears.types import Document, Question, SourceQuestion, Span
 from tests.sources.files import parts_of, row, workbook
 
@@ -220,7 +220,8 @@ def test_a_file_that_repeats_another_is_dropped_unless_its_numbers_differ(
     other = text.replace("word", "thing")
     folder.put("price 1.txt", f"{other} costs 10")
     folder.put("price 2.txt", f"{other} costs 20")
-    folder.ask(("Who?", "", "b.txt"), ("What?", "", f"{text[:50]}"), ("When?", "", "d.txt"))
+    rows = ("Who?", "", "b.txt", ""), ("What?", "", "", text[:50]), ("When?", "", "d.txt", "")
+    folder.ask(*rows, header="question,answer,document,quotation")
     texts, questions = folder.read()
     assert list(texts) == ["a.txt", "price%201.txt", "price%202.txt"]
     assert [folder.told()[f"{name}.txt"] for name in "bcd"] == [
@@ -363,7 +364,7 @@ def test_what_cannot_be_read_is_left_out_with_its_reason_and_the_rest_is_read(
     reasons = {name: reason for name, (_, reason) in evils.items()} | {
         **{"locked.pdf": "Incorrect password", "picture.pdf": nothing, ".git": "hidden"},
         **{"loop": "a link to a folder", "itself.md": "cannot be read"},
-        **{"nowhere.txt": "the link leads to nothing", "pipe.txt": "it is a pipe"},
+        **{"nowhere.txt": "the link leads to nothing", "pipe.txt": "a pipe or a device"},
     }
     told = folder.told()
     assert told.keys() == reasons.keys()
@@ -444,7 +445,6 @@ YUNNAN = "It was first drunk in Yunnan."
         ("rooms.md", "", "rooms.md", ""),
         ("tea.txt", YUNNAN, "tea.txt", YUNNAN),
         ("", YUNNAN, "tea.txt", YUNNAN),
-        (YUNNAN, "", "tea.txt", YUNNAN),
         ("", "FIRST  drunk in yunnan", "tea.txt", "first drunk in Yunnan"),
         ("", "leaves. It was", "tea.txt", "leaves.\nIt was"),
         ("", "beans, roasted ones", "sub/coffee.md", "beans**, [roasted](http://x.org/y) ones"),
@@ -511,9 +511,8 @@ def test_several_rows_give_several_spans_and_one_that_is_there_twice_is_said(
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("Q?", "", "tae.txt")], "line 2: there is no file 'tae.txt'; near it: tea.txt"),
-        ([("Q?", "", "is made of")], "line 2: 'is made of' is in 2 places: sub/coffee.md, tea"),
-        ([("Q?", "", "...")], "quotes no word"),
+        ([("Q?", "", "tae.txt")], "line 2: there is no file 'tae.txt'"),
+        ([("Q?", "", "", "is made of")], "line 2: 'is made of' is in 2 places: sub/coffee.md, tea"),
         ([("Q?", "", "empty.txt")], "line 2: empty.txt is left out: there is no text in it"),
         ([("Q?", "a", ""), ("Q?", "b", "")], "line 3: an earlier row answers 'a'"),
         ([("\u200b", "a", "")], "line 2: the question is empty"),
@@ -525,7 +524,8 @@ def test_a_row_that_names_nothing_is_named(
     house: Folder, rows: list[tuple[str, ...]], message: str
 ) -> None:
     house.put("empty.txt", "")
-    house.ask(*rows)
+    header = ["question", "answer", "document", "quotation"]
+    house.ask(*rows, header=",".join(header[: len(rows[0]) if rows else 3]))
     with pytest.raises(SourceError, match=message):
         house.read()
 

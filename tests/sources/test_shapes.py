@@ -16,8 +16,9 @@ from bears.config.source import Part, Source
 from bears.errors import FormatError, MalformedRow, SourceError
 from bears.files.records import read_json, read_lines, write_records
 from bears.files.rows import open_rows
-from bears.sources import beir, location, own, pandachat, science_ko
+from bears.sources import beir, location, pandachat, science_ko
 from bears.sources.convert import convert
+from bears.sources.folder.read import read_own
 from bears.sources.location import locate
 from bears.sources.parts import Reader
 from bears.sources.records import own_question, pool_document, pool_question
@@ -242,7 +243,7 @@ OWN_QUESTIONS = [
 def test_a_folder_in_our_own_format_is_taken_unchanged(tmp_path: Path) -> None:
     write_records(tmp_path / "in/queries.json", OWN_QUESTIONS)
     write_records(tmp_path / "in/corpus.json", OWN_DOCUMENTS)
-    found = rows(tmp_path, own.read_own, source(OWN_PARTS))
+    found = rows(tmp_path, read_own, source(OWN_PARTS))
     assert found == [*OWN_DOCUMENTS, *map(own_question, OWN_QUESTIONS)]
 
 
@@ -264,7 +265,7 @@ def test_a_broken_file_of_our_own_is_named(
     path = tmp_path / "in" / file
     path.write_bytes(array(change(json.loads(path.read_bytes()))))
     with pytest.raises((FormatError, MalformedRow)) as caught:
-        rows(tmp_path, own.read_own, source(OWN_PARTS))
+        rows(tmp_path, read_own, source(OWN_PARTS))
     assert message in str(caught.value)
     assert file in str(caught.value)
 
@@ -308,7 +309,7 @@ def test_a_page_is_indexed_without_any_question_asked_of_it(tmp_path: Path, give
         ([{**PANDA[0], "query": float("nan")}], "row 1, field query: "),
         ([{**PANDA[0], "text": " "}], "row 1, field text: is empty"),
         ([without(PANDA[0], "document")], "row 1, field document: Field required"),
-        ({"df": PANDA}, "expected a JSON array of rows, found dict"),
+        ({"df": PANDA}, "field query: Field required; there: df"),
         ([], "there is no row in "),
     ],
 )

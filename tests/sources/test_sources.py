@@ -394,7 +394,6 @@ HUB: dict[str, Any] = {
             for revision in ("", "main", "v1.0", "1908d6a", "1908D6AF" * 5, "g" * 40)
         ),
         ({"path": "a.json"}, "either hub or path"),
-        ({"files": ()}, "hub needs files"),
     ],
 )
 def test_a_source_on_the_hub_that_can_move_or_is_unclear_is_refused(

@@ -156,10 +156,6 @@ def test_an_unknown_choice_names_the_right_ones_and_does_no_harm(workspace: Work
     assert "\tbm25\n" in output
     # DVC leaves the wrong word in params.yaml.
     right = ["-S", "retriever=bm25"]
-    assert "params.yaml now has retriever: nosuch," in output
-    assert f"dvc exp run {' '.join(right)}\n" in output
-    without = workspace.dvc("exp", "run", "--temp", "-S", "retriever=nosuch", code=255)
-    assert "params.yaml now has" not in without
     output = workspace.dvc("exp", "run", *right, "-S", "benchmark=nosuch", code=255)
     assert "Available options in 'benchmark':" in output
     assert "\tmini\n" in output

@@ -13,9 +13,8 @@ from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import RepliesMissing
 from bears.files.records import read_documents, read_questions, write_records
 from bears.llm.kept import KeptReplies, load
-from bears.sampling.mixture import Mixture
+from bears.sampling.mixture import Mixture, sampler_of
 from bears.sampling.sample import sample
-from bears.sampling.sampler import sampler_of
 from bears.translation.published import import_published
 from bears.translation.source_texts import SourceTexts
 from bears.translation.translator import Translator

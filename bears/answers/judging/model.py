@@ -18,10 +18,10 @@ from bears.answers.judging.ruling import Case, Ruling, Verdict
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
 from bears.files.intake.json_text import json_value
 from bears.language.tags import primary
+from bears.llm.endpoint import AskingSettings
 from bears.llm.flat import FlatUse
 from bears.llm.kept import KeptReplies, key_of
 from bears.llm.prompt import broken, check_names
-from bears.llm.settings import AskingSettings
 from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer

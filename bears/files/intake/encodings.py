@@ -5,13 +5,6 @@ import codecs
 from bears.errors import FormatError
 from bears.files.intake.files import decoded
 
-MARKS = {
-    codecs.BOM_UTF32_LE: "utf-32",
-    codecs.BOM_UTF32_BE: "utf-32",
-    codecs.BOM_UTF16_LE: "utf-16",
-    codecs.BOM_UTF16_BE: "utf-16",
-}
-"""The longer marks first: that of UTF-32 begins with that of UTF-16."""
 MEANT = {"iso8859-1": "cp1252", "ascii": "cp1252"}
 """What pages mean by these names, by the WHATWG's Encoding Standard."""
 OF_PYTHON = frozenset({"idna", "punycode", "raw-unicode-escape", "undefined", "unicode-escape"})
@@ -22,14 +15,14 @@ def text_and_encoding(data: bytes, where: str, declared: str = "") -> tuple[str,
     """Return ``data`` as text, and its encoding: ``utf-8``, or the marked or declared one.
 
     Args:
-        data: UTF-8; UTF-16 or UTF-32 with its byte order mark; or in what is ``declared``.
+        data: UTF-8; UTF-16 with its byte order mark; or in what is ``declared``.
         where: the origin, for messages.
         declared: the encoding, unless it is UTF-8.
 
     Raises:
         FormatError: no encoding fits, or it holds a NUL.
     """
-    marked = next((name for mark, name in MARKS.items() if data.startswith(mark)), "")
+    marked = "utf-16" if data.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE)) else ""
     if not marked:
         try:
             return decoded(data, where), "utf-8"

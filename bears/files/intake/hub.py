@@ -17,27 +17,21 @@ NO_SCRIPTS = "Dataset scripts are no longer supported"
 
 def commit_of(hub: str, revision: str = "main") -> str:
     """Return the commit that a branch of a dataset is at now. Raises FormatError."""
-    from huggingface_hub import HfApi
-
-    with _asking(hub, revision):
-        return str(HfApi().dataset_info(hub, revision=revision).sha)
+    with _asking(hub, revision) as api:
+        return str(api.dataset_info(hub, revision=revision).sha)
 
 
 def card_of(hub: str, revision: str) -> dict[str, Any]:
     """Return the metadata of a dataset's card, such as its licence. Raises FormatError."""
-    from huggingface_hub import HfApi
-
-    with _asking(hub, revision):
-        card = HfApi().dataset_info(hub, revision=revision).card_data
-        return dict(card.to_dict()) if card else {}  # type: ignore[no-untyped-call]
+    with _asking(hub, revision) as api:
+        card = api.dataset_info(hub, revision=revision).card_data
+        return dict(card.to_dict()) if card else {}
 
 
 def files_of(hub: str, revision: str) -> list[str]:
     """Return the paths of a dataset's files. Raises FormatError."""
-    from huggingface_hub import HfApi
-
-    with _asking(hub, revision):
-        return sorted(HfApi().list_repo_files(hub, repo_type="dataset", revision=revision))
+    with _asking(hub, revision) as api:
+        return sorted(api.list_repo_files(hub, repo_type="dataset", revision=revision))
 
 
 def fetched(hub: str, revision: str, patterns: Sequence[str]) -> tuple[Path, list[str]]:
@@ -60,10 +54,8 @@ def fetched(hub: str, revision: str, patterns: Sequence[str]) -> tuple[Path, lis
 
 def exists(hub: str) -> bool:
     """Return whether the hub has a dataset of this name. Raises FormatError without an answer."""
-    from huggingface_hub import HfApi
-
-    with _asking(hub, "main"):
-        return HfApi().repo_exists(hub, repo_type="dataset")
+    with _asking(hub, "main") as api:
+        return bool(api.repo_exists(hub, repo_type="dataset"))
 
 
 def configs_of(hub: str, revision: str) -> list[str]:
@@ -97,12 +89,14 @@ def splits_of(hub: str, revision: str, config: str) -> dict[str, list[str]]:
 
 
 @contextmanager
-def _asking(hub: str, revision: str) -> Iterator[None]:
-    """Raise FormatError for any error of the libraries, which document none and change them."""
+def _asking(hub: str, revision: str) -> Iterator[Any]:
+    """Yield the hub's API; raise FormatError for any error of the libraries, which list none."""
+    from huggingface_hub import HfApi
+
     # It warns of a missing card and a missing login.
     logging.getLogger("huggingface_hub").setLevel(logging.ERROR)
     try:
-        yield
+        yield HfApi()
     except BearsError:
         raise
     except Exception as error:

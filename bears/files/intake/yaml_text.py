@@ -13,7 +13,6 @@ PARSER: Any = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 """libyaml if it is installed: ten times faster, but it crashes on deeply nested values."""
 MOST = 1_000_000
 """How many values the aliases may stand for, if each stands for all values before it."""
-LONG_NUMBER = re.compile(r"[-+]?[0-9a-fx_:.]{401,}", re.IGNORECASE)
 
 
 class _Loader(PARSER):  # type: ignore[misc]
@@ -67,7 +66,5 @@ def _check(text: str, where: str) -> None:
             aliases += 1
             if any(anchored) or aliases * nodes > MOST:
                 raise FormatError(f"{line}: its aliases stand for too much; write the value out")
-        elif isinstance(event, yaml.ScalarEvent) and LONG_NUMBER.fullmatch(event.value):
-            raise FormatError(f"{line}: a number has {len(event.value)} digits")
         if len(anchored) > DEPTH:
             raise beyond(line, "lists and mappings are nested too deeply", DEPTH)

@@ -45,13 +45,10 @@ def echo(text: Text, language: Language) -> str | None:  # noqa: ARG001
         return None
     ordinary = [word for word in plain_words(text.source) if word not in _IN_NAMES]
     shared = family(text.source_language) == family(text.target) and text.field == "gold_answer"
-    if _cased(text.source, ordinary) or (unspaced(text.source) and not shared):
+    cased = any(word.upper() != word for word in ordinary) and text.source.upper() != text.source
+    if cased or (unspaced(text.source) and not shared):
         return "the translation is the source text"
     return None
-
-
-def _cased(source: str, ordinary: list[str]) -> bool:
-    return any(word.upper() != word for word in ordinary) and source.upper() != source
 
 
 def _bare(text: str) -> str:

@@ -107,18 +107,10 @@ def groups(b: TranslatedBenchmark) -> Iterator[Finding]:
 
 
 def duplicate_contents(b: TranslatedBenchmark) -> Iterator[Finding]:
-    """Find documents or questions with the same text, before or after translation."""
+    """Find documents with the same text; `bears.quality.audit` finds questions that repeat one."""
     yield from _same_text(b.documents, "")
     if b.raw_documents is not b.documents:
         yield from _same_text(b.raw_documents, "before translation, ")
-    asked: dict[tuple[object, ...], str] = {}
-    for question in b.questions:
-        # The same words ask something else of another paper, or later in another conversation.
-        key = (question.question, question.turns, question.group)
-        first = asked.setdefault(key, question.question_id)
-        if first != question.question_id:
-            message = f"asks the same as {first}"
-            yield Finding("duplicate_question", "warning", question.question_id, message)
 
 
 def _same_text(documents: Sequence[Document], when: str) -> Iterator[Finding]:

@@ -14,14 +14,8 @@ from bears.types import Finding
 CHECKS = (
     *(structure.counts, structure.source_distribution, structure.ids, structure.gold),
     *(structure.groups, structure.duplicate_contents, structure.empty_texts),
-    *(
-        structure.quotations,
-        structure.ledger_entries,
-        texts.same_records,
-        texts.calibrated,
-        texts.texts,
-        texts.doubts,
-    ),
+    *(structure.quotations, structure.ledger_entries, texts.same_records),
+    *(texts.calibrated, texts.texts, texts.doubts),
     *(texts.languages, bundles.answers_lost, bundles.terms_inconsistent),
 )
 

@@ -1,17 +1,123 @@
-"""Read the questions that people wrote down beside their documents."""
+"""Read the questions that people wrote down beside their documents, and find what they name."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
+from types import MappingProxyType
 
 from bears.errors import SourceError
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
-from bears.identity import question_id
-from bears.sources.folder.places import Places
+from bears.identity import identifier_of, question_id
+from bears.language.quotations import Match, QuotedText
 from bears.sources.records import pool_question
 from bears.types import SourceQuestion, Span
+
+
+@dataclass(frozen=True)
+class Found:
+    """The document that is meant, the words in it if some are quoted, and how they were found.
+
+    The document is None if it is gone.
+    """
+
+    doc_id: str | None
+    span: Span | None = None
+    remark: str = ""
+
+
+class Places:
+    """Finds documents and spans by the names and quotations that people use.
+
+    Args:
+        texts: a document's id to its text.
+        stand_ins: a file that was dropped to the document that replaces it.
+        left_out: a file's id to why it is not a document.
+        dropped: a file's id to the headers and footers that its text lacks.
+    """
+
+    def __init__(
+        self,
+        texts: Mapping[str, str],
+        stand_ins: Mapping[str, str],
+        left_out: Mapping[str, str],
+        dropped: Mapping[str, Sequence[str]] = MappingProxyType({}),
+    ) -> None:
+        self._texts = {
+            file: QuotedText(text, dropped.get(file, ())) for file, text in texts.items()
+        }
+        self._stand_ins, self._left_out = stand_ins, left_out
+
+    def find(self, document: str, quotation: str) -> Found:
+        """Return what is meant. A quotation that is not found anywhere gives a lost span.
+
+        Args:
+            document: a file's path, or its name if only one file has it.
+            quotation: from the document, or if none is named, from any.
+
+        Raises:
+            ValueError: the file or the only quotation cannot be found, or may be one of several.
+        """
+        file = self._file(document)
+        if not quotation:
+            if not file:
+                raise ValueError(f"there is no file {document!r:.80}")
+            return Found(file)
+        if file and (match := self._texts[file].find(quotation)):
+            return self._found(file, match, quotation)
+        return self._elsewhere(document, file, quotation)
+
+    def _elsewhere(self, document: str, file: str, quotation: str) -> Found:
+        """Find a quotation outside of the document that it should be in, or without one."""
+        there = {
+            name: match
+            for name, text in self._texts.items()
+            if name != file and (match := text.find(quotation, similar=False))
+        }
+        if not there and not file:
+            found = ((name, text.find(quotation)) for name, text in self._texts.items())
+            there = {name: match for name, match in found if match}
+        if len(there) == 1:
+            [(name, match)] = there.items()
+            return self._found(name, match, quotation, document)
+        if not document and there:
+            raise ValueError(
+                f"{quotation!r:.80} is in {len(there)} places: {', '.join(sorted(there)[:5])}; "
+                "quote more of it, or name one of these"
+            )
+        among = f"in {len(there)} other documents" if there else "in no document"
+        lost = Span(file or document, 0, 0, quotation)
+        return Found(file or None, lost, f"lost: {quotation!r:.80} is {among}")
+
+    def _found(self, file: str, match: Match, quotation: str, named: str = "") -> Found:
+        remarks = [
+            f"{named!r:.80} does not have the quotation, {file} does" if named else "",
+            f"its words changed: {match.similarity:.0f} % are the same"
+            if match.similarity < 100
+            else "",
+            f"{file} has it {match.times} times; the first is gold" if match.times > 1 else "",
+        ]
+        # With a page's number in it, a quotation is not found without that page.
+        words = self._texts[file].text[match.start : match.end]
+        quoted = quotation if match.similarity == 100 else words
+        span = Span(file, match.start, match.end, quoted)
+        return Found(file, span, "; ".join(filter(None, remarks)))
+
+    def _file(self, document: str) -> str:
+        """Return the id of the document with this path or name, or an empty text."""
+        path = identifier_of(document.strip().replace("\\", "/").removeprefix("./"))
+        known = [*self._texts, *self._stand_ins, *self._left_out]
+        named = [path] if path in known else [f for f in known if f.rpartition("/")[2] == path]
+        if len(named) > 1:
+            raise ValueError(f"{document!r:.80} may be {', '.join(named[:5])}; give the path")
+        if named and named[0] in self._left_out:
+            raise ValueError(
+                f"{named[0]} is left out: {self._left_out[named[0]]}. Save it as a text, a Word "
+                "file or a PDF with text and name that, or empty the columns document and quotation"
+            )
+        return self._stand_ins.get(named[0], named[0]) if named else ""
+
 
 COLUMNS = ("question", "answer", "document", "quotation")
 OTHER_NAMES = {
@@ -61,7 +167,7 @@ def questions(
     found: dict[str, _Asked] = {}
     remarks: list[tuple[int, str]] = []
     wrong: list[str] = []
-    header, rows = _table(path)
+    header, rows = question_rows(path)
     if others := [column for column in header if column not in COLUMNS]:
         remarks.append((1, f"columns that are ignored: {', '.join(others)}"))
     for line, cells in rows:
@@ -95,13 +201,13 @@ def questions(
     return made, remarks
 
 
-def check_columns(path: Path) -> None:
-    """Raise SourceError if a table has no questions, and FormatError if it is damaged."""
-    _table(path)
+def question_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
+    """Return the names of the columns, and the rows below them.
 
-
-def _table(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the names of the columns, and the rows below them."""
+    Raises:
+        SourceError: the table has no questions.
+        FormatError: it is damaged.
+    """
     rows = read_cells(path, short=True)
     header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
     for place, name in enumerate(header):

@@ -1,4 +1,4 @@
-"""Read a folder of documents as a benchmark, and report what became of its files."""
+"""Read a user's own folder, of documents or of records, and report what became of its files."""
 
 import re
 from collections import defaultdict
@@ -10,20 +10,20 @@ from typing import Annotated
 from pydantic import Field
 
 from bears.config import parse
-from bears.errors import BearsError, SourceError
+from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
+from bears.files.records import read_questions, stream_documents
 from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.layout import TEXTS
-from bears.sources.folder.asked import check_columns, questions
-from bears.sources.folder.documents import KINDS, Content, read_document
-from bears.sources.folder.margins import margins
-from bears.sources.folder.places import Places
+from bears.sources.folder.asked import Places, question_rows, questions
+from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts
 from bears.sources.pdf_text import read_ahead
-from bears.sources.records import RowRecords, pool_document
+from bears.sources.records import RowRecords, own_question, pool_document
+from bears.sources.rows import BadField, Ids, not_blank
 from bears.types import ForbidsExtra
 
 QUESTIONS, WORKBOOK = "questions.csv", "questions.xlsx"
@@ -81,7 +81,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     asked = bool(settings.questions) or table.exists()
     if asked:
         # Before minutes of reading.
-        check_columns(table)
+        question_rows(table)
     contents, left_out = _documents(parts, folder, settings, table)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)
@@ -192,3 +192,48 @@ def _replaced_by(parts: Parts, texts: Mapping[str, str], least: float | None) ->
     if found:
         parts.report.notes["files dropped as near duplicates"] = len(found)
     return {ids[dropped]: ids[first] for dropped, first in found.items()}
+
+
+CORPUS, QUERIES = "corpus.json", "queries.json"
+
+
+def read_own(parts: Parts) -> Iterator[RowRecords]:
+    """Yield the documents, then the questions.
+
+    If the part ``folder`` has both files, its records are taken as they are; see
+    `bears.types.Document` and `bears.types.Question`. Otherwise `read_folder` reads it.
+
+    Raises:
+        SourceError: it is not a folder, or has only one of the two files.
+        BearsError: see `read_folder`.
+        FormatError: a file has another format, naming the record and the field.
+        MalformedRow: a question is empty, or an id is empty or used twice.
+    """
+    (folder,) = parts.tables["folder"]
+    if not folder.is_dir():
+        raise SourceError(f"source {parts.name}: {folder} is a file; name the folder that it is in")
+    there = [name for name in (CORPUS, QUERIES) if (folder / name).exists()]
+    if len(there) == 1:
+        raise SourceError(
+            f"source {parts.name}: {folder} has {there[0]} only; it needs both {CORPUS} and "
+            f"{QUERIES}"
+        )
+    return _records(parts, folder) if there else read_folder(parts, folder)
+
+
+def _records(parts: Parts, folder: Path) -> Iterator[RowRecords]:
+    documents, questions = Ids(), Ids()
+    path, number = folder / CORPUS, 0
+    try:
+        for number, document in enumerate(stream_documents(path), start=1):
+            documents.new(document.doc_id, "doc_id")
+            parts.count(path, number)
+            yield [document]
+        path = folder / QUERIES
+        for number, question in enumerate(read_questions(path), start=1):
+            questions.new(question.question_id, "question_id")
+            not_blank(question.question, "question")
+            parts.count(path, number)
+            yield [own_question(question)]
+    except BadField as bad:
+        raise MalformedRow(path.name, number, bad.field, bad.problem) from None
