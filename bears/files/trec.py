@@ -130,9 +130,7 @@ def _parsed(path: Path) -> _Lines | None:
                 stream,
                 csv.ReadOptions(column_names=COLUMNS, block_size=BLOCK),
                 csv.ParseOptions(
-                    delimiter="\t" if tabs else " ",
-                    quote_char=False,
-                    ignore_empty_lines=False,
+                    delimiter="\t" if tabs else " ", quote_char=False, ignore_empty_lines=False
                 ),
                 csv.ConvertOptions(column_types=types, null_values=[]),
             )

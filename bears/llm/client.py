@@ -19,22 +19,11 @@ from bears.errors import FormatError
 from bears.files.addresses import without_passwords
 from bears.files.intake.files import WHOLE_BYTES, beyond
 from bears.files.intake.json_text import json_value
+from bears.llm import faults
 from bears.llm.budget import Budget
 from bears.llm.concurrency import RequestPool
 from bears.llm.embedding import Embedded, EmbeddingRequest
 from bears.llm.endpoint import Access, Endpoint, find_access
-from bears.llm.faults import (
-    Again,
-    ClientError,
-    Lost,
-    RateLimited,
-    RequestFailed,
-    RunStopped,
-    SchemaRefused,
-    Unavailable,
-    Unreachable,
-    read_problem,
-)
 from bears.llm.models import Models, Price
 from bears.llm.rate_limits import RateLimits, retry_after
 from bears.llm.wire import ChatAnswer, ChatRequest
@@ -92,7 +81,7 @@ class Client(Generic[R, A]):
 
     async def answers(
         self, requests: Iterable[R], keep: Callable[[R, A], Awaitable[None]] = forget
-    ) -> AsyncIterator[tuple[R, A | ClientError]]:
+    ) -> AsyncIterator[tuple[R, A | faults.ClientError]]:
         """Yield each request with its answer, or why it has none, as they come.
 
         A request is taken from ``requests`` when a place is free; at most ``concurrency`` are in
@@ -157,12 +146,12 @@ class Connection(Generic[R, A]):
         limited, failed = self._retrying()
         try:
             found: A = await failed(limited, self._paid, request)
-        except Again as again:
+        except faults.Again as again:
             attempts = failed.statistics["attempt_number"]
             problem = f"no answer after {attempts} attempts, the last one: {again}"
-            if isinstance(again, Unavailable) and self.pool.answered == before:
-                raise RunStopped(f"{problem}. {again.remedy}") from None
-            raise RequestFailed(problem) from None
+            if isinstance(again, faults.Unavailable) and self.pool.answered == before:
+                raise faults.RunStopped(f"{problem}. {again.remedy}") from None
+            raise faults.RequestFailed(problem) from None
         self.pool.answered += 1
         return found
 
@@ -172,7 +161,9 @@ class Connection(Generic[R, A]):
         limited = tenacity.AsyncRetrying(
             # A server that is closed for long must end the retries at some point.
             retry=tenacity.retry_if_exception(
-                lambda error: isinstance(error, RateLimited) and (error.after or 0) <= pool.long_s
+                lambda error: (
+                    isinstance(error, faults.RateLimited) and (error.after or 0) <= pool.long_s
+                )
             ),
             wait=_wait(endpoint.backoff_s * LIMITED),
             stop=tenacity.stop_after_attempt(PATIENCE),
@@ -180,7 +171,7 @@ class Connection(Generic[R, A]):
             reraise=True,
         )
         failed = tenacity.AsyncRetrying(
-            retry=tenacity.retry_if_exception_type(Again),
+            retry=tenacity.retry_if_exception_type(faults.Again),
             wait=_wait(endpoint.backoff_s),
             stop=self._is_enough,
             sleep=pool.pause,
@@ -190,7 +181,7 @@ class Connection(Generic[R, A]):
         return limited, failed
 
     def _is_enough(self, state: tenacity.RetryCallState) -> bool:
-        unheard = isinstance(_again(state), Unreachable) and not self.pool.answered
+        unheard = isinstance(_again(state), faults.Unreachable) and not self.pool.answered
         attempts = self.client.endpoint.attempts
         return state.attempt_number >= (min(attempts, UNHEARD) if unheard else attempts)
 
@@ -201,7 +192,7 @@ class Connection(Generic[R, A]):
         try:
             answer = await self._ask(request)
             cost = price.of(answer.input_tokens, answer.output_tokens)
-        except (Lost, asyncio.CancelledError):
+        except (faults.Lost, asyncio.CancelledError):
             # It may be charged.
             cost = amount
             raise
@@ -213,7 +204,7 @@ class Connection(Generic[R, A]):
         plain = self.client.plain
         try:
             return await self._once(request)
-        except SchemaRefused:
+        except faults.SchemaRefused:
             if plain:
                 raise
             # For the rest of the run, requests have their schema in the text.
@@ -242,15 +233,19 @@ class Connection(Generic[R, A]):
                     limits.accepted()
                     return cast(A, request.read(answer))
             except (FormatError, ValueError) as error:
-                raise Lost(client.access.clean(f"the answer cannot be read: {error}")) from None
+                raise faults.Lost(
+                    client.access.clean(f"the answer cannot be read: {error}")
+                ) from None
         after = retry_after(response.headers)
-        problem = read_problem(response.status_code, response.content)
+        problem = faults.read_problem(response.status_code, response.content)
         words = f"{problem} {without_passwords(response.headers.get('location', ''))}".strip()
         message = f"{client.access.base_url} answers {client.access.clean(words)}"
         if problem.status == 429:
             self._refusal = message
             if limits.refused(time.monotonic(), tokens, after) > LONGEST_REFUSAL_S:
-                raise RunStopped(f"{message}. It accepts nothing any more; run this again later")
+                raise faults.RunStopped(
+                    f"{message}. It accepts nothing any more; run this again later"
+                )
         raise problem.fault(message, after, client.endpoint.where)
 
     async def _next(self, tokens: int) -> None:
@@ -276,20 +271,20 @@ class Connection(Generic[R, A]):
         except openai.APIStatusError as error:
             return error.response
         except FormatError as error:
-            raise Lost(f"{address} sends too much: {error}") from None
+            raise faults.Lost(f"{address} sends too much: {error}") from None
         except TimeoutError:
-            raise Lost(f"{address} gave no answer in time") from None
+            raise faults.Lost(f"{address} gave no answer in time") from None
         except openai.APIConnectionError as error:
             cause = error.__cause__ or error
             if isinstance(cause.__cause__, aiohttp.ClientConnectorError):
                 # Nothing was sent, so nothing can be charged.
-                raise Unreachable(f"no connection to {address} ({cause})") from None
-            raise Lost(f"the connection to {address} was lost ({cause})") from None
+                raise faults.Unreachable(f"no connection to {address} ({cause})") from None
+            raise faults.Lost(f"the connection to {address} was lost ({cause})") from None
 
 
-def _again(state: tenacity.RetryCallState) -> Again:
+def _again(state: tenacity.RetryCallState) -> faults.Again:
     again = state.outcome.exception() if state.outcome else None
-    assert isinstance(again, Again)
+    assert isinstance(again, faults.Again)
     return again
 
 
@@ -299,7 +294,7 @@ def _wait(first: float) -> Callable[[tenacity.RetryCallState], float]:
 
     def wait(state: tenacity.RetryCallState) -> float:
         again = _again(state)
-        if isinstance(again, RateLimited) and again.after is not None:
+        if isinstance(again, faults.RateLimited) and again.after is not None:
             return again.after
         return max(again.after or 0.0, grows(state))
 

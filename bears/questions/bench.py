@@ -100,9 +100,7 @@ def read_bench(
     form = Form(settings, written_in.name, _profile(language, written_in.name))
     documents = pool_of(open_rows(rows, settings.source).documents, settings)
     pool = DocumentPool(
-        [*chunks(documents, build(passages, "passages"))],
-        build(settings.bm25, "sample.bm25"),
-        form,
+        [*chunks(documents, build(passages, "passages"))], build(settings.bm25, "sample.bm25"), form
     )
     reviewed = {(str(review.record_id), str(review.field)): review for review in reviews}
     sieve = Sieve(settings, form, pool, reviewed, ledger.replaced)

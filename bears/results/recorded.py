@@ -1,5 +1,6 @@
 """What other programs recorded of a system: spans, in one form whatever wrote them."""
 
+import math
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -230,15 +231,16 @@ def _reranked(step: Step, first: Sequence[Passage] | None) -> Step:
 
 
 def _call(span: RecordedSpan) -> ModelCall:
-    def number(*names: str) -> Any:
+    def amount(kind: type, *names: str) -> Any:
         value = span.first(*names)
-        return value if isinstance(value, int | float) and value >= 0 else None
+        # Tables have whole numbers as floats where other rows have none.
+        return kind(value) if isinstance(value, int | float) and 0 <= value < math.inf else None
 
     model = span.first("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
     return ModelCall(
         str(model or ""),
-        number("llm.token_count.prompt", "gen_ai.usage.input_tokens"),
-        number("llm.token_count.completion", "gen_ai.usage.output_tokens"),
-        number("llm.cost.total"),
+        amount(int, "llm.token_count.prompt", "gen_ai.usage.input_tokens"),
+        amount(int, "llm.token_count.completion", "gen_ai.usage.output_tokens"),
+        amount(float, "llm.cost.total"),
         span.seconds,
     )

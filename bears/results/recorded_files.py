@@ -21,6 +21,7 @@ from typing import Any
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.parquet_rows import parquet_rows
 from bears.results.recorded import Recorded, RecordedSpan, flat, passages_in, recorded, text_of
 from bears.retrieval.outside.replies import Passage, Reply, Step
 from bears.trace import ModelCall
@@ -81,15 +82,17 @@ def _read(path: Path, tools: Sequence[str], drop: Sequence[str]) -> Iterator[Rec
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON, of JSON Lines, or of OTLP's protobuf."""
+    """Yield the objects of a file of JSON, of JSON Lines, of parquet, or of OTLP's protobuf."""
+    if path.suffix == ".parquet":
+        yield from parquet_rows(path)
+        return
     content = read_whole(path)
     if content.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in (b"{", b"["):
         yield _protobuf(content, path)
         return
     try:
         whole = json_value(content, str(path))
-        listed = whole if isinstance(whole, list) else whole.get("data", whole)
-        found = listed if isinstance(listed, list) else [listed]
+        found = whole if isinstance(whole, list) else whole.get("data", [whole])
     except FormatError:
         found = [row for _, row in lines(path, blank=True)]
     for row in found:
@@ -164,7 +167,8 @@ def _plain(value: Mapping[str, Any]) -> Any:
 
 def _exported(row: Mapping[str, Any]) -> RecordedSpan:
     """Return a span of OpenTelemetry's console or of Phoenix."""
-    found = dict(flat(row))
+    # A table has empty cells for the attributes of other spans.
+    found = {name: value for name, value in flat(row) if value is not None}
     attributes = {name.removeprefix("attributes."): value for name, value in found.items()}
     return RecordedSpan(
         str(found["context.trace_id"]),
@@ -179,13 +183,12 @@ def _exported(row: Mapping[str, Any]) -> RecordedSpan:
 
 def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
     found = {**dict(flat(row)), **row}
-    attributes = {**found}
     for name, fields in LANGFUSE.items():
         if known := [found[field] for field in fields if found.get(field) is not None]:
-            attributes[name] = known[0]
+            found[name] = known[0]
     start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
     names = (str(row["traceId"]), str(row["id"]), str(row.get("parentObservationId") or ""))
-    return RecordedSpan(*names, str(row.get("name", "")), start, end, attributes)
+    return RecordedSpan(*names, str(row.get("name", "")), start, end, found)
 
 
 def _time(value: Any) -> float | None:

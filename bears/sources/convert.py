@@ -105,11 +105,7 @@ def left_out(parts: Parts) -> str:
 
 
 def located(
-    source: Source,
-    mirror: Path | None,
-    root: Path,
-    folder: Path,
-    first_only: Sequence[str] = (),
+    source: Source, mirror: Path | None, root: Path, folder: Path, first_only: Sequence[str] = ()
 ) -> tuple[Source, Parts]:
     """Return a source as it was found, and its files; see `convert` and `locate`."""
     if source.shape and source.hub and not source.path and mirror is None:

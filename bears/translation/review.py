@@ -34,9 +34,7 @@ LOST = "no translated gold document contains it, though one did before translati
 
 
 def flagged(
-    task: TranslationTask,
-    found: Resolution,
-    failures: Iterable[Mapping[str, Any]],
+    task: TranslationTask, found: Resolution, failures: Iterable[Mapping[str, Any]]
 ) -> list[Row]:
     """Return a row for every translation with a flag or a doubt, and for every failure."""
     rows = [

@@ -76,8 +76,7 @@ class TranslationTask:
         """Translate the benchmark by the translator's method, as far as replies are known."""
         walk = resolve_bundles if self.settings.method == "bundle" else resolve_fields
         return walk(
-            self.source_texts,
-            lambda request: known.get(self.key(request), request.record_id),
+            self.source_texts, lambda request: known.get(self.key(request), request.record_id)
         )
 
     def key(self, request: TranslationRequest) -> str:
