@@ -9,7 +9,6 @@ from typing import Literal
 
 from bears.answers.judging.calibration import same_and_kappa
 from bears.config import Config
-from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.update import open_ledger, read_judgements
 from bears.errors import FormatError, LedgerError
 from bears.files.records import read_lines, stream_documents
@@ -164,7 +163,8 @@ def import_decisions(
         again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
         changed = [(old, new) for old, new in again if old.decision != new.decision]
         if again:
-            print(_agreement(again))
+            same, kappa = same_and_kappa([(old.decision, new.decision) for old, new in again])
+            print(f"{len(again)} pairs were judged before: {same} of them the same{kappa}")
         if changed and not replace_:
             old, new = changed[0]
             raise LedgerError(
@@ -244,9 +244,3 @@ def _excerpt(chunk: Chunk, text: str) -> str:
     """Return a passage, or the beginning of a whole document."""
     long = chunk.end is None and len(text) > LONGEST
     return f"{text[: LONGEST - 1]}…" if long else text
-
-
-def _agreement(pairs: Sequence[tuple[PairDecision, PairDecision]]) -> str:
-    """Describe how far two judgements of the same pairs agree."""
-    same, kappa = same_and_kappa([(old.decision, new.decision) for old, new in pairs])
-    return f"{len(pairs)} pairs were judged before: {same} of them the same{kappa}"

@@ -119,9 +119,9 @@ def span_gold(
                 chunks[document.doc_id] = ranges(document.content)
     touching = {
         question_id: sum(
-            any(_meet(one, chunk) for one in golds[doc_id])
+            any(first < end and start < last for first, last in golds[doc_id])
             for doc_id in golds
-            for chunk in chunks.get(doc_id, ())
+            for start, end in chunks.get(doc_id, ())
         )
         for question_id, golds in of_question.items()
     }
@@ -138,10 +138,6 @@ def merged(spans: Iterable[Span]) -> dict[str, Ranges]:
         else:
             ranges.append((span.start, span.end))
     return dict(found)
-
-
-def _meet(one: tuple[int, int], other: tuple[int, int]) -> bool:
-    return one[0] < other[1] and other[0] < one[1]
 
 
 def _without(each: tuple[int, int], start: int, end: int) -> list[tuple[int, int]]:

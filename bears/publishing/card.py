@@ -33,7 +33,9 @@ def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
     parts = sorted(set(licences))
     remarks = []
     own = [name for name in parts if name not in _STRICTNESS]
-    if any("NC" in name for name in parts) and any(_share_alike(name) for name in parts):
+    if any("NC" in name for name in parts) and any(
+        "-SA-" in name and "NC" not in name for name in parts
+    ):
         remarks.append(
             "a share-alike part and a non-commercial part cannot both be met by one adapted work; "
             "use the set as a collection whose parts keep their own licences"
@@ -45,10 +47,6 @@ def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
         remarks.append(f"{', '.join(own)}: read its own terms, which hold for the whole")
         return own[0], remarks
     return max(parts, key=_STRICTNESS.index, default="NOASSERTION"), remarks
-
-
-def _share_alike(name: str) -> bool:
-    return "-SA-" in name and "NC" not in name
 
 
 CARD = "README.md"

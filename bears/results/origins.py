@@ -16,6 +16,7 @@ from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import tie_range
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.repeats import PLACES
+from bears.evaluation.trace_measures import FEWER_IS_BETTER, RECALL
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
@@ -36,6 +37,8 @@ from bears.retrieval.cut import cuts_in
 
 ANSWERS = r"pass_rate|answer_f1|exact_match|pass[@^]\d+"
 """Matches the measures of answers."""
+OF_ANSWERS = rf"{ANSWERS}|{RECALL}.*|browsecomp_.*|cited_[pr].*|{'|'.join(FEWER_IS_BETTER)}"
+"""Matches these, and the measures of traces."""
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
 """The keys of params.yaml that distinguish systems of one benchmark."""
 
@@ -161,7 +164,7 @@ def system_at(revision: Revision) -> System:
         answered = None
     repeated = pd.DataFrame()
     if answered:
-        repeated, _ = read_repeats(answered, f"{revision.name}: answers by question", ANSWERS)
+        repeated, _ = read_repeats(answered, f"{revision.name}: answers by question", OF_ANSWERS)
         values = values.join(averaged(repeated))
     translated = BenchmarkFiles(benchmark["name"]).translated
     return System(

@@ -246,9 +246,9 @@ def things(tmp_path: Path) -> Path:
 @pytest.mark.parametrize(
     ("name", "said"),
     [
-        ("pipe", "a pipe, not a regular file"),
-        ("folder", "a directory, not a regular file"),
-        ("zeros", "a device, not a regular file"),
+        ("pipe", "a folder, a pipe or a device"),
+        ("folder", "a folder, a pipe or a device"),
+        ("zeros", "a folder, a pipe or a device"),
         ("socket", "cannot be read"),
         ("dangling", "no such file; the link leads to .*nothing"),
         ("loop", "cannot be read"),

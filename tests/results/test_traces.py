@@ -13,6 +13,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from bears.answers.judging.files import read_unjudged
+from bears.answers.judging.judged import results_of, with_rulings
+from bears.answers.judging.tables import write_judged
 from bears.cli import main
 from bears.errors import BearsError
 from bears.evaluation.comparison.gate import judged
@@ -22,8 +25,10 @@ from bears.evaluation.repeats import note, repeats_of
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import write_json, write_records
 from bears.files.traces import read_traces, write_traces
+from bears.results.origins import OF_ANSWERS
 from bears.results.recorded_files import read_recorded
 from bears.results.traced import system_of_traces
+from bears.results.values import read_values
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question
@@ -553,6 +558,22 @@ def test_values_of_traces_are_means_of_repeats_with_pass_at_k_on_exact_matches(
     assert "of the uncertainty of exact_match is in the questions" in note(
         found.repeated, "exact_match"
     )
+
+
+def test_judged_answers_of_an_agent_have_the_measures_of_its_traces(atlas: Path) -> None:
+    searches = (Search("capital", (hit("d9"),)), Search("Bulgaria", (hit("d9"), hit("d2"))))
+    path, table = atlas.parent / "agent.jsonl", atlas.parent / "agent.csv"
+    found = Trace(question_id="q1", searches=searches, answer="Sofia")
+    write_traces(path, [found, Trace(question_id="q2", answer="", error="timeout")])
+    paths = {"answers": path, "corpus": atlas / "corpus.json"}
+    rows = with_rulings(read_unjudged(QUESTIONS, paths, "en"), {})
+    write_judged(table, rows)
+    values, _ = read_values(table, chosen=OF_ANSWERS)
+    # A failed question and one without an answer found nothing, in an unknown number of searches.
+    assert values["evidence_recall"].tolist() == [1, 0, 0]
+    assert values["evidence_recall_at_search@1"].tolist() == [0, 0, 0]
+    assert values["searches"].dropna().to_dict() == {"q1": 2}
+    assert results_of(rows, {})["all"]["evidence_recall"] == pytest.approx(1 / 3, abs=1e-5)
 
 
 def test_the_ranking_of_a_trace_is_the_order_of_first_sight() -> None:

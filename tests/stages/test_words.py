@@ -40,7 +40,7 @@ MINE = """def search(text, k):
 
 
 def answer(text, k):
-    return {"answer": "1861", "passages": ["d1.md"]}
+    return {"answer": "1861", "steps": [{"query": text, "passages": ["d1.md"]}]}
 """
 OWN = ["benchmark=own", "sources.own.path=folder", "sources.own.language=en"]
 MADE = ["questioner=gpt-4.1-mini", "sample.passages=8", "sample.passage_bytes=[10,6000]"]

@@ -51,7 +51,9 @@ def differences(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
         scored = [pair for pair in pairs if "unscored" not in {each.verdict for each in pair}]
         if not scored:
             continue
-        labels = np.array([_lead(a.label, b.label) for a, b in scored])
+        # A label that is None becomes NaN.
+        given = np.array([(a.label, b.label) for a, b in scored], float)
+        labels = given[:, 0] - given[:, 1]
         judged = np.array([float(a.verdict == "pass") - (b.verdict == "pass") for a, b in scored])
         rates = {
             "corrected": estimate(labels, judged, worst=-1),
@@ -74,10 +76,6 @@ def _by_system(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Labelle
     for answer in answers:
         found.setdefault(answer.system, {})[answer.case.question_id] = answer
     return found
-
-
-def _lead(ours: bool | None, theirs: bool | None) -> float:
-    return math.nan if ours is None or theirs is None else float(ours) - float(theirs)
 
 
 def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:

@@ -13,7 +13,9 @@ from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import referenced, references_of
 from bears.evaluation.answers.score import literal, score_answers
 from bears.evaluation.clusters import clusters_of
+from bears.evaluation.judged_rankings import Floats
 from bears.evaluation.repeats import asked_in
+from bears.evaluation.trace_measures import trace_values
 from bears.files.records import read_documents, read_json
 from bears.files.trec import read_table
 from bears.language.normalization import without_citations
@@ -53,7 +55,8 @@ def read_unjudged(
     rows = []
     for number, (answers, asked) in enumerate(asked_in(repeats, questions), start=1):
         scores = score_answers(asked, answers, language)
-        for question in asked:
+        measured = _measured(asked, answers)
+        for at, question in enumerate(asked):
             key = question.question_id
             trace = answers.get(key, Trace(question_id=key))
             if closed_book:
@@ -64,7 +67,8 @@ def read_unjudged(
             answer = without_citations(trace.answer or "").strip()
             case = _case(question, answer, language, aliases.get(key, ()))
             own = question, case, scores[key], trace, language, clusters[key]
-            rows.append(JudgedQuestion(*own, repeat=number))
+            traced = {name: float(values[at]) for name, values in measured.items()}
+            rows.append(JudgedQuestion(*own, repeat=number, traced=traced))
     return rows
 
 
@@ -80,6 +84,14 @@ def records_in(folder: Path, answers: Path) -> dict[str, Path]:
     if lineage := lineage_beside(folder):
         found["lineage"] = lineage
     return found | {"answers": answers}
+
+
+def _measured(questions: Sequence[Question], traces: Mapping[str, Trace]) -> Mapping[str, Floats]:
+    """Return the measures of a system that says what it searched; without a trace if it failed."""
+    if all(trace.searches is None for trace in traces.values()):
+        return {}
+    known = {key: each for key, each in traces.items() if each.searches is not None or each.answer}
+    return trace_values(questions, known)
 
 
 def _case(question: Question, answer: str, language: str, aliases: Sequence[str]) -> Case:

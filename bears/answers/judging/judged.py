@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import cached_property
 from statistics import fmean
@@ -99,6 +99,7 @@ class JudgedQuestion:
         rulings: of each judge; empty before it is judged, or without a judge.
         repeat: which answer to the question this is, from 1.
         judgement: which one of this answer.
+        traced: the measures of the trace, if the system says what it searched.
     """
 
     question: Question
@@ -110,6 +111,7 @@ class JudgedQuestion:
     rulings: tuple[Ruling, ...] = ()
     repeat: int = 1
     judgement: int = 1
+    traced: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -183,10 +185,10 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         scores of `summarize_answers`; ``pass_rate`` over the questions with a verdict, and
         ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
         number of citations of documents that were not shown; the number of answers that speak to
-        the judge; `calibration_errors`; and a count of each cause. A value is null if it is
-        undefined. ``interval_95`` is Wilson's for the pass rate. With several judges, ``judges``
-        has the rates of each, and ``agreement`` that of each pair. With repeats, ``repeats`` and
-        ``judgements`` say how many, and the groups have `bears.evaluation.repeats.passes`.
+        the judge; `calibration_errors`; `further_measures`; and a count of each cause. A value is
+        null if it is undefined. ``interval_95`` is Wilson's for the pass rate. With several judges,
+        ``judges`` has the rates of each, and ``agreement`` that of each pair. With repeats,
+        ``repeats`` and ``judgements`` say how many.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
@@ -219,13 +221,17 @@ def by_question(rows: Sequence[JudgedQuestion], values: Sequence[float]) -> dict
     return {key: fmean(own) for key, own in known.items() if own}
 
 
-def passes_of(rows: Sequence[JudgedQuestion]) -> dict[str, list[float]]:
-    """Return ``pass@k`` and ``pass^k`` of each row: those of the question's repeats together."""
+def further_measures(rows: Sequence[JudgedQuestion]) -> dict[str, list[float]]:
+    """Return the measures of each row's trace, and ``pass@k`` and ``pass^k`` of its repeats."""
     most = max((row.repeat for row in rows if row.ruling), default=1)
     places = [(row.key, row.judgement) for row in rows]
     right = together(places, [row.value for row in rows])
     found = {place: passes(own, most) for place, own in right.items()}
-    return {name: [found[place][name] for place in places] for name in passes([], most)}
+    names = dict.fromkeys(name for row in rows for name in row.traced)
+    return {
+        **{name: [row.traced.get(name, math.nan) for row in rows] for name in names},
+        **{name: [found[place][name] for place in places] for name in passes([], most)},
+    }
 
 
 def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float | None]]:
@@ -244,7 +250,7 @@ def _scores(rows: Sequence[JudgedQuestion]) -> dict[str, AnswerScore]:
 
 
 def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
-    scores, passed = _scores(rows), passes_of(rows)
+    scores, further = _scores(rows), further_measures(rows)
     summary = summarize_answers(scores, 0)
     causes = {cause: _count(rows, [row.cause == cause for row in rows]) for cause in CAUSES}
     return {
@@ -252,7 +258,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         "answered": _number(_count(rows, [bool(row.case.answer) for row in rows])),
         **{name: rounded(summary[name]) for name in SCORES},
         **pass_rates(rows, [row.ruling for row in rows]),
-        **{name: _mean(by_question(rows, values)) for name, values in passed.items()},
+        **{name: _mean(by_question(rows, values)) for name, values in further.items()},
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
         "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
         **_calibration(rows),

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from bears.answers.judging.judged import CAUSES, JudgedQuestion, passes_of
+from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
@@ -33,7 +33,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "evidence_f1": [row.score.evidence_f1 for row in rows],
         **{
             name: [None if math.isnan(value) else value for value in values]
-            for name, values in passes_of(rows).items()
+            for name, values in further_measures(rows).items()
         },
         "cause": [row.cause for row in rows],
         "gold_shown": [found.count("reader") + found.count("cut") for found in places],

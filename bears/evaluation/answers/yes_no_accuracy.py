@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bears.language.yes_no import YesNo, first_yes_or_no, yes_or_no
+from bears.language.yes_no import first_yes_or_no, yes_or_no
 
 
 def yes_no_accuracy(answer: str, references: Sequence[str], language: str) -> float:
@@ -17,8 +17,5 @@ def yes_no_accuracy(answer: str, references: Sequence[str], language: str) -> fl
     if answer.strip() in references:
         return 1.0
     word = first_yes_or_no(answer, language)
-    return float(word is not None and word in {_meant(text, language) for text in references})
-
-
-def _meant(reference: str, language: str) -> YesNo | None:
-    return yes_or_no(reference, language) or yes_or_no(reference, "en")
+    meant = {yes_or_no(text, language) or yes_or_no(text, "en") for text in references}
+    return float(word is not None and word in meant)

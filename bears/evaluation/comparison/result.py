@@ -166,7 +166,7 @@ def unlike(systems: Sequence[Measured], values: Mapping[str, Floats]) -> list[st
         f"{measure}: no value of {systems[highs.argmin()].name} is above 1, and one of "
         f"{systems[highs.argmax()].name} is {highs.max():g}; are both in the same unit?"
         for measure, highs in most.items()
-        if 0 < highs.min() <= 1 < highs.max()
+        if 0 < highs.min() <= 1 < highs.max() and sign_of(measure) > 0
     ]
 
 
@@ -216,7 +216,8 @@ def _by(
         if column in kinds:
             of = kinds[column].to_numpy(str)
             masks = {kind: of == kind for kind in sorted(set(of))}
-            known = {k: values[mask] for k, mask in masks.items() if not _undefined(values[mask])}
+            cut = {kind: values[mask] for kind, mask in masks.items()}
+            known = {k: each for k, each in cut.items() if not np.isnan(each).all(axis=0).any()}
             own = [None if clusters is None else clusters[masks[kind]] for kind in known]
             found[word] = _of_kinds(known, names, measure, margin, own)
     return found
@@ -238,10 +239,6 @@ def _of_kinds(
         kind: {"n": len(part), "few": _few(len(part)), "pairs": as_records(whole.iloc[own])}
         for (kind, part), own in zip(parts.items(), rows, strict=True)
     }
-
-
-def _undefined(values: Floats) -> bool:
-    return bool(np.isnan(values).all(axis=0).any())
 
 
 def _few(n: int) -> str | None:

@@ -22,12 +22,6 @@ DEPTH = 100
 """The most nested lists and objects in YAML and Parquet; jiter, which parses JSON, allows 200."""
 RATIO = 200
 """Bytes that one byte of a packed file may become, beyond the first 64 MiB."""
-KINDS = {
-    stat.S_IFDIR: "a directory",
-    stat.S_IFIFO: "a pipe",
-    stat.S_IFCHR: "a device",
-    stat.S_IFBLK: "a device",
-}
 NO_TEXTS = {
     **{b"PK\x03\x04": "a zip file", b"\x1f\x8b": "a gzip file", b"\xd0\xcf": "an old Office file"},
     **{b"%PDF-": "a PDF", b"PAR1": "Parquet"},
@@ -56,11 +50,9 @@ def opened(path: Path) -> IO[bytes]:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
         raise FormatError(f"{path}: it cannot be read ({reason})") from None
-    mode = os.fstat(descriptor).st_mode
-    if not stat.S_ISREG(mode):
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
-        kind = KINDS.get(stat.S_IFMT(mode), "something else")
-        raise FormatError(f"{path}: it is {kind}, not a regular file; give a file's name")
+        raise FormatError(f"{path}: it is a folder, a pipe or a device; give a file's name")
     stream = os.fdopen(descriptor, "rb")
     return io.BufferedReader(_Unpacked(stream, path), 1 << 17) if path.suffix == ".gz" else stream
 

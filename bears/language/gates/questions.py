@@ -43,14 +43,12 @@ def question_kind(text: Text, language: Language) -> str | None:
         return None
     if "yes_no" in asked:
         return f"a yes/no question asks for {_listed(there)}"
-    if there == {"yes_no"} or not _may_be(asked | there):
+    # They may be the same: "which" may be all but a number.
+    both = asked | there
+    may_be = "other" in both or ("which" in both and "amount" not in both)
+    if there == {"yes_no"} or not may_be:
         return f"a question for {_listed(asked)} asks for {_listed(there)}"
     return None
-
-
-def _may_be(kinds: set[Kind]) -> bool:
-    """Return whether the kinds may be the same: "which" may be all but a number."""
-    return "other" in kinds or ("which" in kinds and "amount" not in kinds)
 
 
 def _asks(source: str, source_language: str) -> bool:
