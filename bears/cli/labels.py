@@ -1,8 +1,7 @@
 """``bears labels``: what a judge is worth in labels, which answers to label, and when to stop."""
 
-import sys
 from collections.abc import Mapping, Sequence
-from contextlib import nullcontext, redirect_stdout
+from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import takewhile
@@ -25,7 +24,7 @@ from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
 from bears.evaluation.labeling import CONVINCING, Draw, Items, drawn, estimated, evidence, narrower
 from bears.files.records import to_json
-from bears.files.shown import complain
+from bears.files.shown import complain, printing_to_stderr
 from bears.files.spreadsheet import read_named, write_csv
 from bears.files.visible import one_line
 from bears.language.scripts import script_share
@@ -80,7 +79,7 @@ def price(
     check_tag(language, "--language")
     cases = [each.case for each in answers]
     # The plan of what is asked must not be a part of the JSON.
-    with redirect_stdout(sys.stderr) if format == "json" else nullcontext():
+    with printing_to_stderr() if format == "json" else nullcontext():
         rulings = verdicts_of(judges, cases, language, benchmark or labels.stem, yes).values()
     judged = [
         replace(each, verdict=majority(column).verdict)

@@ -6,6 +6,7 @@ Everything that is printed or written for people goes through here; a test check
 import re
 import sys
 from collections.abc import Sequence
+from contextlib import AbstractContextManager, redirect_stdout
 from html import escape
 
 from bears.files.addresses import without_passwords
@@ -22,6 +23,11 @@ def for_terminal(text: str) -> str:
 def complain(text: str) -> None:
     """Print to stderr, without passwords and control characters."""
     print(for_terminal(without_passwords(text)), file=sys.stderr, flush=True)
+
+
+def printing_to_stderr() -> AbstractContextManager[object]:
+    """Print to stderr within, where stdout is for the result alone."""
+    return redirect_stdout(sys.stderr)
 
 
 def markdown(text: str) -> str:
