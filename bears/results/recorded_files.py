@@ -15,11 +15,12 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
 from bears.errors import ConfigurationError, FormatError, first_line
-from bears.files.intake.files import read_whole
+from bears.files.intake.files import opened, read_whole
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.results.recorded import Recorded, RecordedSpan, flat, passages_in, recorded, text_of
@@ -86,19 +87,19 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
     if path.suffix == ".parquet":
         yield from parquet_rows(path)
         return
-    content = read_whole(path)
-    if content.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] not in (b"{", b"["):
-        yield _protobuf(content, path)
+    with opened(path) as stream:
+        begin = stream.read(4096).lstrip(b"\xef\xbb\xbf \r\n\t")[:1]
+    if begin not in (b"{", b"["):
+        yield _protobuf(read_whole(path), path)
         return
+    values = (value for _, value in lines(path, blank=True))
     try:
-        whole = json_value(content, str(path))
-        found = whole if isinstance(whole, list) else whole.get("data", [whole])
+        first = next(values)
     except FormatError:
-        found = [row for _, row in lines(path, blank=True)]
-    for row in found:
-        if not isinstance(row, Mapping):
-            raise FormatError(f"{path}: expected objects, found {row!r:.60}")
-        yield row
+        # The file is one value on several lines.
+        first = json_value(read_whole(path), str(path))
+    for value in chain([first], values):
+        yield from value if isinstance(value, list) else value.get("data", [value])
 
 
 def _protobuf(content: bytes, path: Path) -> Mapping[str, Any]:

@@ -23,6 +23,7 @@ from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import Measured
 from bears.evaluation.repeats import note, repeats_of
 from bears.evaluation.trace_measures import trace_values
+from bears.files.intake import files as intake
 from bears.files.records import write_json, write_records
 from bears.files.traces import read_traces, write_traces
 from bears.results.origins import OF_ANSWERS
@@ -281,7 +282,7 @@ LANGFUSE = {
         },
     ],
 }
-PHOENIX = [
+PHOENIX: list[dict[str, Any]] = [
     {
         "name": "agent",
         "span_kind": "CHAIN",
@@ -335,6 +336,15 @@ def test_exports_of_observability_platforms_say_the_same(form: str, atlas: Path)
     (search,) = trace.searches or ()
     assert (search.query, search.seconds, trace.answer) == ("capital", 0.5, "Sofia")
     assert trace.calls == (ModelCall("m2", 11, 4, 0.25, 2),)
+
+
+def test_a_file_of_lines_is_read_in_a_stream(atlas: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = atlas.parent / "phoenix.jsonl"
+    rows = [{**row, "attributes.note": "x" * 90_000} for row in PHOENIX]
+    file.write_text("\n".join(map(json.dumps, rows)), encoding="utf-8")
+    monkeypatch.setattr(intake, "WHOLE_BYTES", 100_000)
+    (trace,) = imported(atlas, file)["q1"]
+    assert (names(trace), trace.answer) == ([["d2"]], "Sofia")
 
 
 def browsecomp(query: str, status: str, text: str, *found: list[str]) -> dict[str, Any]:
