@@ -174,7 +174,7 @@ def labelable(
     ours, theirs = (system.rankings for system in chosen([a, b], benchmark))
     records = records_of(selected(composed(benchmark)).benchmark.name)
     questions = {each.question_id: each.question for each in records.questions}
-    known: Grades = read_qrels(grades) if grades else {}
+    known: Grades = read_qrels(grades, HIGHEST) if grades else {}
     pair = DocumentPair(ours, theirs, linear, known, questions, records.corpus)
     if not pair.names:
         raise FormatError(f"{a} and {b} have the same documents in the same order: {measure}")

@@ -15,8 +15,8 @@ from typing import NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.errors import MalformedRow, SourceError
-from bears.files.intake.files import decoded, numbered_lines
+from bears.errors import SourceError
+from bears.files.qrels import COLUMNS, DOCUMENT, GRADE, QUERY, SCORE, qrels_rows
 from bears.files.visible import blank
 from bears.sources.naming import Id, Words
 from bears.sources.parts import Parts, numbered
@@ -24,8 +24,6 @@ from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row, not_blank
 from bears.types import Document
 
-QUERY, DOCUMENT, SCORE = COLUMNS = ("query-id", "corpus-id", "score")
-TREC = (QUERY, "iteration", DOCUMENT, SCORE)
 WORDS: Words = {
     "_id": ("id", "docid", "doc_id", "docno", "corpus_id", "qid", "query_id", "question_id"),
     "title": (),
@@ -34,8 +32,6 @@ WORDS: Words = {
     DOCUMENT: ("corpus_id", "doc_id", "docid", "docno", "document"),
     SCORE: ("relevance", "grade", "label", "rel"),
 }
-# A grade that went through a table of floats is 1.0.
-GRADE = re.compile(r"[+-]?[0-9]{1,9}(\.0*)?")
 
 
 class _CorpusRow(TypedDict):
@@ -119,22 +115,8 @@ def _judgements(parts: Parts, ids: Ids) -> dict[str, dict[str, int]]:
 
 def _table(path: Path) -> Iterator[tuple[int, Row]]:
     """Yield the judgements of a file with the numbers of their lines."""
-    if not re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name):
-        yield from numbered(path)
-        return
-    names: list[str] = []
-    for number, line in numbered_lines(path):
-        text = decoded(line, f"{path}, line {number}").strip()
-        # A hub's file has tabs, TREC's spaces as well.
-        cells = text.split("\t") if "\t" in text else text.split()
-        if number == 1 and not any(GRADE.fullmatch(cell) for cell in cells):
-            names = [cell.lower() for cell in cells]
-        elif cells:
-            named = names or (TREC if len(cells) == len(TREC) else COLUMNS)
-            if len(cells) != len(named):
-                problem = f"{len(cells)} columns; expected {', '.join(named)}"
-                raise MalformedRow(path.name, number, "(row)", problem)
-            yield number, dict(zip(named, cells, strict=True))
+    is_text = re.search(r"\.(tsv|txt|qrels?|trec)(\.gz)?$", path.name)
+    return qrels_rows(path) if is_text else numbered(path)
 
 
 def _cell(row: Row, name: str) -> str:

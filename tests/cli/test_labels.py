@@ -167,7 +167,14 @@ def test_people_grade_documents_in_which_two_rankings_differ(
     truth = sum(min(len(own), 5) for own in gold.values()) / 5 / len(gold)
     assert decided["better"] == str(files[0])
     assert decided["difference"] == pytest.approx(truth)
-    for wrong, message in ((["--measure", "ndcg@10"], "expected precision@K or dcg@K"),):
+    grades.write_text(f"query-id\tcorpus-id\tscore\n{next(iter(gold))}\t{ids[0]}\t4\n")
+    for wrong, message in (
+        (["--measure", "ndcg@10"], "expected precision@K or dcg@K"),
+        (
+            ["--grades", str(grades)],
+            "the grade is '4'; expected a whole number of at most 3",
+        ),
+    ):
         assert main(["labels", "decide", *map(str, files), "--what", "documents", *wrong]) == 1
         assert message in capsys.readouterr().err
 

@@ -251,7 +251,7 @@ def test_no_evil_passes_a_door_as_anything_but_a_sentence(door: str, tmp_path: P
 READERS = {
     *("json_value", "lines", "items", "yaml_value", "csv_rows"),
     *("opened", "read_whole", "read_text", "decoded", "numbered_lines", "parquet_rows"),
-    *("read_json", "read_lines", "read_cells", "read_named", "read_mapping"),
+    *("read_json", "read_lines", "read_cells", "read_named", "read_mapping", "qrels_rows"),
 }
 """Functions of `bears.files.intake`, and those that hand them on."""
 
