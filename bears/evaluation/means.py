@@ -5,6 +5,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from bears.evaluation.clusters import Clusters, Floats, share_interval, share_intervals, together
+from bears.evaluation.trace_measures import FEWER_IS_BETTER
 
 SEED = 20_231_122
 RESAMPLES = 9_999
@@ -58,15 +59,13 @@ def sizes(total: int, n: int) -> Iterator[int]:
         yield min(size, total - start)
 
 
-def scale_of(values: Floats, share: bool = True) -> float:
+def scale_of(values: Floats, measure: str = "") -> float:
     """Return a divisor after which no two values differ by more than 1.
 
-    Args:
-        share: whether 1 is possible, so that the divisor is at least that; else the values are
-            amounts, such as US dollars.
+    It is at least 1, unless the measure is an amount, such as US dollars.
     """
     scale = float(np.nanmax(values)) - min(0.0, float(np.nanmin(values)))
-    return max(1.0, scale) if share else scale or 1.0
+    return scale or 1.0 if measure in FEWER_IS_BETTER else max(1.0, scale)
 
 
 def yes_or_no(values: Floats) -> bool:

@@ -57,10 +57,10 @@ class Scores:
     @property
     def intervals(self) -> pd.DataFrame:
         """Return the ``mean`` of each measure and its 95 % interval, from ``low`` to ``high``."""
-        rows = {}
+        rows, of = {}, clusters_in(self.kinds)
         for name, column in self.by_question.dropna(axis="columns", how="all").items():
             values = column.to_numpy(float)
-            ends = mean_interval(values, scale_of(values), clusters=clusters_in(self.kinds))
+            ends = mean_interval(values, scale_of(values, str(name)), clusters=of)
             rows[name] = (column.mean(), *ends)
         return pd.DataFrame.from_dict(rows, "index", columns=["mean", "low", "high"])
 

@@ -147,6 +147,14 @@ def test_an_index_that_has_a_folder_stays_there(
         benchmark.index("text-embedding-3-small")
 
 
+def test_an_interval_of_amounts_has_their_unit() -> None:
+    values = pd.DataFrame({"usd": np.linspace(0.001, 0.02, 60)})
+    dollars = bears.Scores(values, pd.DataFrame()).intervals.loc["usd"]
+    cents = bears.Scores(values * 100, pd.DataFrame()).intervals.loc["usd"]
+    assert cents.tolist() == pytest.approx((100 * dollars).tolist())
+    assert 0 < dollars["low"] < dollars["high"] < 0.02
+
+
 def test_scores_show_their_means_and_intervals_in_notebooks() -> None:
     values = pd.DataFrame({"a@1": [1.0] * 48 + [0.0] * 12, "<b>": [np.nan] * 60, "c%": [50.0] * 60})
     scores = bears.Scores(values, pd.DataFrame())

@@ -44,7 +44,7 @@ def pairs_of(
         smallest p that so many questions or clusters can have.
     """
     pairs = list(combinations(range(len(names)), 2))
-    scales = np.repeat([scale_of(v, sign_of(m) > 0) for m, v in values.items()], len(pairs))
+    scales = np.repeat([scale_of(v, m) for m, v in values.items()], len(pairs))
     of = together(clusters)
     shares = np.repeat([yes_or_no(c) and of is None for c in values.values()], len(pairs))
     a, b = (

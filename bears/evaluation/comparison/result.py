@@ -192,7 +192,7 @@ def _systems(
 ) -> list[Result]:
     described: list[Result] = [{"name": s.name, "what": s.what, "measures": {}} for s in systems]
     for measure, columns in values.items():
-        scale, share = scale_of(columns, sign_of(measure) > 0), yes_or_no(columns)
+        scale, share = scale_of(columns, measure), yes_or_no(columns)
         means = dict(zip((s.name for s in systems), np.nanmean(columns, axis=0), strict=True))
         sure = frame[(frame["measure"] == measure) & (frame["p_holm"] <= ALPHA)]
         gains = {name: mean * sign_of(measure) for name, mean in means.items()}

@@ -12,7 +12,7 @@ from bears.config.ledger.entries import Ledger
 from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
-from bears.evaluation.means import mean_interval
+from bears.evaluation.means import mean_interval, scale_of
 from bears.evaluation.timing import BUSY
 from bears.evaluation.trace_measures import sign_of
 from bears.layout import ledger_of
@@ -45,13 +45,13 @@ def compared(systems: Sequence[System], measure: str) -> Comparison:
 
 
 def _untested(system: System) -> dict[str, Any]:
-    measures = {}
+    measures, of = {}, clusters_in(system.kinds)
     for name in map(str, system.values):
         defined = system.defined(name)
-        # The interval is that of a share. All measures of the pipeline are shares.
+        # The page shows measures from 0 to 1.
         if defined and min(defined) >= 0 and max(defined) <= 1:
             values = system.values[name].to_numpy(float)
-            low, high = mean_interval(values, clusters=clusters_in(system.kinds))
+            low, high = mean_interval(values, scale_of(values, name), clusters=of)
             mean = math.fsum(defined) / len(defined)
             measures[name] = {"mean": mean, "low": low, "high": high}
     return {"name": system.name, "measures": measures}

@@ -19,7 +19,7 @@ from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of
-from bears.evaluation.means import mean_interval, mean_intervals
+from bears.evaluation.means import mean_interval, mean_intervals, scale_of
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
@@ -300,7 +300,8 @@ def group_row(system: System, chosen: Any, measure: str) -> Content | None:
     if not column.notna().any():
         return None
     clusters = clusters_in(system.kinds[chosen]) if len(system.kinds) else None
-    low, high = mean_interval(column.to_numpy(float), clusters=clusters)
+    values = column.to_numpy(float)
+    low, high = mean_interval(values, scale_of(values, measure), clusters=clusters)
     return {"name": system.name, "mean": float(column.mean()), "low": low, "high": high}
 
 
