@@ -99,7 +99,11 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
         # The file is one value on several lines.
         first = json_value(read_whole(path), str(path))
     for value in chain([first], values):
-        yield from value if isinstance(value, list) else value.get("data", [value])
+        listed = value.get("data", value) if isinstance(value, Mapping) else value
+        for row in listed if isinstance(listed, list) else [listed]:
+            if not isinstance(row, Mapping):
+                raise FormatError(f"{path}: expected objects, found {row!r:.60}")
+            yield row
 
 
 def _protobuf(content: bytes, path: Path) -> Mapping[str, Any]:

@@ -323,14 +323,15 @@ PHOENIX: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("form", ["langfuse.json", "phoenix.json", "phoenix.parquet"])
+@pytest.mark.parametrize("form", ["langfuse.json", "data.json", "phoenix.json", "phoenix.parquet"])
 def test_exports_of_observability_platforms_say_the_same(form: str, atlas: Path) -> None:
     file = atlas.parent / form
     if form == "phoenix.parquet":
         times = {"start_time": "datetime64[ns, UTC]", "end_time": "datetime64[ns, UTC]"}
         pd.DataFrame(PHOENIX).astype(times).to_parquet(file)
     else:
-        write_json(file, [LANGFUSE] if form == "langfuse.json" else PHOENIX)
+        forms = {"langfuse.json": [LANGFUSE], "data.json": {"data": LANGFUSE}}
+        write_json(file, forms.get(form, PHOENIX))
     (trace,) = imported(atlas, file)["q1"]
     assert names(trace) == [["d2"]]
     (search,) = trace.searches or ()
