@@ -23,7 +23,7 @@ from bears.evaluation.answers.forms import read_answers
 from bears.evaluation.answers.predictions import answers_of
 from bears.evaluation.answers.references import referenced
 from bears.evaluation.answers.score import AnswerScore, mean_score, score_answers, summarize_answers
-from bears.evaluation.repeats import asked_in, together
+from bears.evaluation.repeats import asked_in, by_key
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of
 from bears.files.records import read_documents, write_json
@@ -93,7 +93,7 @@ def score(
         scored += values.items()
         said = ((key, each.answer) for key, each in answers.items() if key in values)
         same += [(key, values[key].reference == text) for key, text in said if text is not None]
-    scores = {key: mean_score(each) for key, each in together(*zip(*scored, strict=True)).items()}
+    scores = {key: mean_score(each) for key, each in by_key(scored).items()}
     counts = Counter(kind for kind, _ in seen)
     given = dict(same)
     if len(given) >= ENOUGH and all(right for _, right in same):

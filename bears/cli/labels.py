@@ -137,13 +137,10 @@ def next_(
         labels = [pair.value(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
         before = [draw.item for draw in pair.drawn(draws)]
         found = drawn(pair.items, before, labels, count, Random(f"{pair.key} {len(draws)}"))
-        names = [pair.names[each.item] for each in found]
-        new = [
-            LabelDraw(pair.key, number, question, each.weight, each.largest, item=item)
-            for number, (each, (question, item)) in enumerate(
-                zip(found, names, strict=True), start=len(draws) + 1
-            )
-        ]
+        names, new = pair.names, []
+        for number, each in enumerate(found, start=len(draws) + 1):
+            question, item = names[each.item]
+            new.append(LabelDraw(pair.key, number, question, each.weight, each.largest, item=item))
         waiting = [draw for draw in draws if not draw.labels]
         blank = [""] * len(pair.blanks)
         write_csv(out, header, ([d.draw, *pair.row(d), *blank] for d in [*waiting, *new]))
@@ -328,11 +325,11 @@ def _estimates(
     """Return the estimates for these questions and for such questions; empty with few labels."""
     if len(labels) < min(FEWEST, len(items.weights)):
         return {}
-    found = {}
+    found, after = {}, narrower(items, draws, 100)
     for whose, such in (("these", False), ("such", True)):
         if one := estimated(items, draws, labels, such):
             ends = {"value": one.value, "low": one.low, "high": one.high}
-            found[whose] = {**ends, "after_100": narrower(items, draws, 100)}
+            found[whose] = {**ends, "after_100": after}
     return found
 
 

@@ -145,8 +145,7 @@ class Steps:
 
     def corrected(self, share: Floats | float) -> Floats:
         """Return the estimates with a share of the model's error subtracted."""
-        corrected: Floats = self.label - share * (self.judge - self.whole)
-        return corrected
+        return np.asarray(self.label - share * (self.judge - self.whole))
 
     def shares(self, chosen: NDArray[np.bool_]) -> Floats:
         """Return the best share after each draw, from the chosen draws up to it; shape (draws,)."""
@@ -164,18 +163,20 @@ class Steps:
 def _steps(items: Items, draws: Sequence[Draw], labels: Floats) -> Steps:
     places = [draw.item for draw in draws]
     weights = np.array([draw.weight for draw in draws], float)
-    sizes, values = np.abs(items.weights), items.weights * items.judge
-    label, judge = (
-        _sums(each, weights) for each in (items.weights[places] * labels, values[places])
-    )
-    precision = 1 / (sizes.sum() - _before(sizes[places])) ** 2
-    return Steps(label, judge, float(values.sum()), precision)
+    values = items.weights * items.judge
+    label = _sums(items.weights[places] * labels, weights)
+    judge = _sums(values[places], weights)
+    return Steps(label, judge, float(values.sum()), _precision(items, places))
+
+
+def _precision(items: Items, places: Sequence[int]) -> Floats:
+    sizes = np.abs(items.weights)
+    return np.asarray(1 / (sizes.sum() - _before(sizes[places])) ** 2)
 
 
 def _before(values: Floats) -> Floats:
     """Return the sum of the values before each one."""
-    sums: Floats = np.concatenate([[0.0], values.cumsum()])[: len(values)]
-    return sums
+    return np.asarray(np.concatenate([[0.0], values.cumsum()])[: len(values)])
 
 
 def _sums(values: Floats, weights: Floats) -> Floats:
@@ -239,7 +240,7 @@ def estimated(
 def _by_question(items: Items, draws: Sequence[Draw], labels: Floats, share: float) -> Floats:
     """Return the estimate of each question's sum, shape (items.of,)."""
     places, weights = [draw.item for draw in draws], np.array([draw.weight for draw in draws])
-    precision = _steps(items, draws, labels).precision
+    precision = _precision(items, places)
     rest = items.weights[places] * (labels - share * items.judge[places])
     asked = items.questions[places]
     known = share * items.weights * items.judge
@@ -256,11 +257,12 @@ def narrower(items: Items, draws: Sequence[Draw], more: int) -> float:
     left = len(sizes) - len(draws)
     if more >= left:
         return 0.0
-    steps = _steps(items, draws, np.zeros(len(draws)))
-    rest = sizes.sum() - sizes[[draw.item for draw in draws]].sum()
+    places = [draw.item for draw in draws]
+    known = float(_precision(items, places).sum())
+    rest = sizes.sum() - sizes[places].sum()
     # Each draw is taken to be of an average item.
     added = (1 / (rest * (1 - np.arange(more) / left)) ** 2).sum()
-    return math.sqrt(float(steps.precision.sum() / (steps.precision.sum() + added)))
+    return math.sqrt(known / (known + float(added)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -315,9 +317,8 @@ def bets(items: Items, draws: Sequence[Draw], labels: Floats) -> tuple[Floats, F
     known = np.concatenate([[0.0], steps.shares(number >= 0)])[: len(draws)]
     share = (number * known + HALF / 2) / (number + HALF)
     places = [draw.item for draw in draws]
-    rest = _before(items.weights[places] * labels) - share * _before(
-        (items.weights * items.judge)[places]
-    )
+    sizes = items.weights[places]
+    rest = _before(sizes * labels) - share * _before(sizes * items.judge[places])
     lowest, highest = items.judge.min(initial=0), items.judge.max(initial=0)
     off = np.maximum(items.best - share * lowest, share * highest - items.worst)
     largest = np.array([draw.largest for draw in draws], float)

@@ -24,16 +24,15 @@ Repeat = Mapping[str, Trace]
 
 def repeats_of(traces: Iterable[Trace]) -> list[dict[str, Trace]]:
     """Return the repeats of the questions: the n-th has the n-th trace of each."""
-    given = list(traces)
-    of = together([trace.question_id for trace in given], given)
+    of = by_key((trace.question_id, trace) for trace in traces)
     most = max(map(len, of.values()), default=0)
     return [{key: own[at] for key, own in of.items() if at < len(own)} for at in range(most)]
 
 
-def together(keys: Iterable[K], values: Iterable[V]) -> dict[K, list[V]]:
+def by_key(pairs: Iterable[tuple[K, V]]) -> dict[K, list[V]]:
     """Return the values of each key, in their order."""
     found: dict[K, list[V]] = {}
-    for key, value in zip(keys, values, strict=True):
+    for key, value in pairs:
         found.setdefault(key, []).append(value)
     return found
 

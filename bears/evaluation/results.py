@@ -29,7 +29,7 @@ def write_values(
         questions, clusters: as in `write_scores`.
     """
     values = {
-        f"{prefix}{name}": (None if math.isnan(value) else value for value in column.tolist())
+        f"{prefix}{name}": column.tolist()
         for prefix, evaluation in evaluations.items()
         for name, column in evaluation.values.items()
     }
@@ -48,7 +48,7 @@ def write_scores(
         path: a CSV file.
         questions: in the order of the scores; one that has repeats is there for each.
         clusters: of the questions; a column if any two belong together.
-        scores: the name of each further column to its cells; None is an empty cell.
+        scores: the name of each further column to its cells; None and NaN are empty cells.
     """
     ids = [question.question_id for question in questions]
     columns: dict[str, Iterable[Any]] = {
@@ -61,7 +61,12 @@ def write_scores(
     if described(np.array([*of.values()], np.int64)):
         columns["cluster"] = [of[question_id] for question_id in ids]
     columns |= scores
-    write_csv(path, list(columns), zip(*columns.values(), strict=True))
+    rows = zip(*columns.values(), strict=True)
+    write_csv(path, list(columns), ([*map(_defined, row)] for row in rows))
+
+
+def _defined(cell: Any) -> Any:
+    return None if isinstance(cell, float) and math.isnan(cell) else cell
 
 
 def write_plot(

@@ -15,6 +15,8 @@ FEWER_IS_BETTER = {
     *("searches", "useless_searches", "first_gold_search"),
     *("tool_calls", "calls", "tokens", "usd", "seconds"),
 }
+OF_TRACES = rf"{RECALL}.*|browsecomp_.*|cited_.*|{'|'.join(sorted(FEWER_IS_BETTER))}"
+"""Matches these measures."""
 Values = dict[str, float]
 
 

@@ -16,7 +16,7 @@ from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import tie_range
 from bears.evaluation.measure import parse_measure
 from bears.evaluation.repeats import PLACES
-from bears.evaluation.trace_measures import FEWER_IS_BETTER, RECALL
+from bears.evaluation.trace_measures import OF_TRACES
 from bears.files.intake.files import read_whole
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import check
@@ -37,7 +37,7 @@ from bears.retrieval.cut import cuts_in
 
 ANSWERS = r"pass_rate|answer_f1|exact_match|pass[@^]\d+"
 """Matches the measures of answers."""
-OF_ANSWERS = rf"{ANSWERS}|{RECALL}.*|browsecomp_.*|cited_[pr].*|{'|'.join(FEWER_IS_BETTER)}"
+OF_ANSWERS = f"{ANSWERS}|{OF_TRACES}"
 """Matches these, and the measures of traces."""
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
 """The keys of params.yaml that distinguish systems of one benchmark."""

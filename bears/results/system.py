@@ -100,10 +100,7 @@ class System(Measured):
     def rankings(self) -> Mapping[str, Ranking]:
         """Return question_id to its documents, best first. Raises FormatError."""
         if self.traced:
-            return {
-                key: documents_of(trace.ranking, len(trace.ranking))
-                for key, trace in self.traces.items()
-            }
+            return {key: documents_of(trace.ranking) for key, trace in self.traces.items()}
         if self.run is None:
             return self.ranked
         return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()

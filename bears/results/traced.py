@@ -41,7 +41,7 @@ def evaluation_of(
     chunks = {key: each.ranking for key, each in traces.items() if each.searches is not None}
     spans = span_gold(decided.questions, documents)
     covered = spans.rankings(chunks) if spans else None
-    ranked = {key: documents_of(hits, len(hits)) for key, hits in chunks.items()}
+    ranked = {key: documents_of(hits) for key, hits in chunks.items()}
     found = evaluate(ranked, gold, measures, covered)
     unknown = [key in traces.keys() - chunks.keys() for key in gold]
     values = {name: np.where(unknown, np.nan, each) for name, each in found.values.items()}

@@ -23,8 +23,8 @@ class SearchResult:
     named: Ranking
 
 
-def documents_of(chunks: ChunkRanking, k: int) -> Ranking:
-    """Return the ``k`` best documents of a ranking of chunks; ties by doc_id, descending."""
+def documents_of(chunks: ChunkRanking, k: int | None = None) -> Ranking:
+    """Return the ``k`` best documents of ranked chunks, or all; ties by doc_id, descending."""
     best: dict[str, float] = {}
     for chunk, score in chunks:
         best[chunk.doc_id] = max(score, best.get(chunk.doc_id, score))

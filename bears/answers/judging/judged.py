@@ -1,10 +1,8 @@
 """Answers with their scores, verdicts and the step at which they went wrong; and their means."""
 
 import math
-from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from fractions import Fraction
 from functools import cached_property
 from statistics import fmean
 from typing import Any
@@ -19,7 +17,7 @@ from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.means import mean_interval
-from bears.evaluation.repeats import passes, together
+from bears.evaluation.repeats import by_key, passes
 from bears.trace import Trace
 from bears.types import Question
 
@@ -216,7 +214,7 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
 
 def by_question(rows: Sequence[JudgedQuestion], values: Sequence[float]) -> dict[str, float]:
     """Return question_id to the mean of its defined values, if it has one."""
-    of = together([row.key for row in rows], values)
+    of = by_key(zip((row.key for row in rows), values, strict=True))
     known = {key: [x for x in own if not math.isnan(x)] for key, own in of.items()}
     return {key: fmean(own) for key, own in known.items() if own}
 
@@ -225,7 +223,7 @@ def further_measures(rows: Sequence[JudgedQuestion]) -> dict[str, list[float]]:
     """Return the measures of each row's trace, and ``pass@k`` and ``pass^k`` of its repeats."""
     most = max((row.repeat for row in rows if row.ruling), default=1)
     places = [(row.key, row.judgement) for row in rows]
-    right = together(places, [row.value for row in rows])
+    right = by_key(zip(places, (row.value for row in rows), strict=True))
     found = {place: passes(own, most) for place, own in right.items()}
     names = dict.fromkeys(name for row in rows for name in row.traced)
     return {
@@ -245,7 +243,7 @@ def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float 
 
 
 def _scores(rows: Sequence[JudgedQuestion]) -> dict[str, AnswerScore]:
-    found = together([row.key for row in rows], [row.score for row in rows])
+    found = by_key((row.key, row.score) for row in rows)
     return {key: mean_score(own) for key, own in found.items()}
 
 
@@ -285,21 +283,19 @@ def pass_rates(rows: Sequence[JudgedQuestion], rulings: Sequence[Ruling | None])
     )
     return {
         "pass_rate": _mean(by_question(rows, [VALUES[verdict] for verdict in verdicts])),
-        "pass_bounds": [rounded(float(each / n)) for each in (passed, passed + unscored)],
+        "pass_bounds": [rounded(each / n) for each in (passed, passed + unscored)],
         "unscored": _number(unscored),
     }
 
 
-def _count(rows: Sequence[JudgedQuestion], counts: Sequence[int]) -> Fraction:
+def _count(rows: Sequence[JudgedQuestion], counts: Sequence[int]) -> float:
     """Return the sum over the questions of the mean over the rows of each."""
-    of, sums = Counter(row.key for row in rows), Counter[int]()
-    for row, count in zip(rows, counts, strict=True):
-        sums[of[row.key]] += count
-    return sum((Fraction(total, times) for times, total in sums.items()), Fraction())
+    return math.fsum(by_question(rows, counts).values())
 
 
-def _number(count: Fraction) -> float:
-    return int(count) if count.denominator == 1 else round(float(count), DIGITS)
+def _number(count: float) -> float:
+    found = round(count, DIGITS)
+    return int(found) if found.is_integer() else found
 
 
 def _mean(values: Mapping[str, float]) -> float | None:

@@ -1,6 +1,5 @@
 """Judged answers for people: a row for each question, and a table of the means."""
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -31,10 +30,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "answer_f1": [row.score.answer_f1 for row in rows],
         "exact_match": [row.score.exact_match for row in rows],
         "evidence_f1": [row.score.evidence_f1 for row in rows],
-        **{
-            name: [None if math.isnan(value) else value for value in values]
-            for name, values in further_measures(rows).items()
-        },
+        **further_measures(rows),
         "cause": [row.cause for row in rows],
         "gold_shown": [found.count("reader") + found.count("cut") for found in places],
         "gold_cut": [found.count("cut") for found in places],
