@@ -42,6 +42,19 @@ class ModelCall:
     seconds: float | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Citation:
+    """A citation in an answer.
+
+    Args:
+        end: the number of the answer's characters before it.
+        chunk: what is cited.
+    """
+
+    end: int
+    chunk: FiledChunk
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Trace:
     """What one system did for one question.
@@ -56,6 +69,8 @@ class Trace:
         shown: the chunks that the model read, in their order; None: not known.
         cut: those of them that were shortened.
         left_out: chunks that were found, and for which there was no room.
+        citations: where the answer cites what, in its order; None: not known.
+        refused: whether the system says that it cannot answer; None: it does not say.
         cited_not_given: how many other citations there are, of nothing that was shown.
         given_up: why the model refused the question.
         error: what failed.
@@ -73,6 +88,8 @@ class Trace:
     shown: Chunks | None = None
     cut: Chunks = ()
     left_out: Chunks = ()
+    citations: Annotated[tuple[Citation, ...], Field(max_length=10_000)] | None = None
+    refused: bool | None = None
     cited_not_given: int = 0
     given_up: str = ""
     error: str = ""

@@ -4,7 +4,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from bears.config.ledger.entries import Judgements
+from bears.config.ledger.entries import Judgements, Nuggets
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings
 from bears.config.source import Source, source_of
@@ -14,8 +14,9 @@ from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
 
 if TYPE_CHECKING:
-    from bears.answers.judging.panel import Rulings
-    from bears.answers.judging.ruling import Case
+    from bears.answers.judging.judged import JudgedQuestion
+    from bears.answers.judging.panel import Judges
+    from bears.llm.kept import KeptReplies
 
 
 def main(
@@ -26,25 +27,36 @@ def main(
     headline: HeadlineSettings,
     judge: Choice,
     judgements: Judgements,
+    nuggets: Nuggets,
     sources: dict[str, Source],
 ) -> None:
-    """Score and judge every answer, without key or network unless the judge has ``fill: auto``."""
-    figures = asdict(headline)
-    if generator.name == "none":
+    """Score and judge every answer, without key or network unless the judge has ``fill: auto``.
+
+    Without a generator, the documents of the ranking are graded, if the judge grades documents.
+    """
+    from bears.answers.judging.panel import judges_of
+
+    figures, judges = asdict(headline), judges_of(judge, generator.name)
+    if generator.name == "none" and not judges:
         write_csv(paths["questions"], ["question_id"], [])
         write_json(paths["metrics"], {})
         write_headline(paths["headline"], figures, read_json(paths["retrieval"]), {})
         return
     # A run without a generator does not wait for these imports.
     from bears.answers.judging.files import read_unjudged
-    from bears.answers.judging.judged import results_of, with_rulings
+    from bears.answers.judging.graded import judged, with_items
+    from bears.answers.judging.judged import results_of
     from bears.answers.judging.tables import table, write_judged
     from bears.answers.settings import generator_of
     from bears.evaluation.decided import decided_in
     from bears.files.benchmark_state import benchmark_state
     from bears.files.digest import sha256_of
 
-    context = getattr(generator_of(generator), "context", "own")
+    context = "own"
+    if generator.name == "none":
+        paths = {name: path for name, path in paths.items() if name != "answers"}
+    else:
+        context = getattr(generator_of(generator), "context", context)
     run = paths["within" if generator.get("within") else "run"]
     run_shown = run if context == "retrieved" else None
     language = benchmark.language
@@ -52,10 +64,11 @@ def main(
     questions, closed_book = decided.questions, context == "none"
     rows = read_unjudged(questions, paths, language, run_shown, closed_book)
     replies = replies_below(paths["replies"], benchmark.name, "verdicts")
-    rulings = _rulings(judge, language, replies, [row.case for row in rows])
-    rows = with_rulings(rows, rulings)
+    rows = with_items(rows, judges, paths["corpus"], nuggets, run)
+    rows, rulings = judged(rows, judges, language, _replayed(judges, language, replies, rows))
     sizes, files = (source_of(sources), len(questions)), (paths["queries"], paths["corpus"])
     state = benchmark_state(benchmark.name, *sizes, *files, decided.facts)
+    measured_file = "answers" if "answers" in paths else "run"
     measured = {
         "benchmark": state.as_dict(),
         "generator": generator.name,
@@ -64,7 +77,7 @@ def main(
         **{name: generator[name] for name in ("context", "within") if name in generator},
         "judge": judge.name,
         # As short as the digests in metrics/retrieval.json.
-        "measured": {"answers": sha256_of(paths["answers"])[:12]},
+        "measured": {measured_file: sha256_of(paths[measured_file])[:12]},
     }
     results = {**measured, **results_of(rows, rulings)}
     write_json(paths["metrics"], results)
@@ -73,16 +86,18 @@ def main(
     print(table(results))
 
 
-def _rulings(judge: Choice, language: str, replies: Path, cases: "list[Case]") -> "Rulings":
+def _replayed(
+    judges: "Judges", language: str, replies: Path, rows: "list[JudgedQuestion]"
+) -> "KeptReplies":
+    from bears.answers.judging.graded import cases_of
     from bears.answers.judging.model import NAME
-    from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
+    from bears.answers.judging.panel import tasks_of
     from bears.llm.kept import load
     from bears.llm.workflow import Workflow
 
-    judges = judges_of(judge)
-    for task in tasks_of(judges, cases, language):
+    for task in tasks_of(judges, cases_of(rows), language):
         Workflow(task, replies).replay()
-    return rulings_of(judges, cases, language, load(replies, NAME))
+    return load(replies, NAME)
 
 
 if __name__ == "__main__":

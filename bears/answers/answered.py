@@ -9,10 +9,10 @@ from bears.answers.citations import Cited, cited
 from bears.answers.settings import SentenceGenerator, why_given_up
 from bears.answers.task import AnswerTask
 from bears.language.normalization import Normalization, normalization_of
-from bears.language.sentences import sentence_ends
+from bears.language.sentences import sentence_spans
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.llm.kept import KeptReplies
-from bears.trace import Trace
+from bears.trace import Citation, Trace
 
 
 def best_sentence(
@@ -27,7 +27,9 @@ def best_sentence(
         None if no sentence shares a word with the question.
     """
     sentences = [
-        (sentence, position) for position, text in enumerate(texts) for sentence in _parts(text)
+        (text[start:end], position)
+        for position, text in enumerate(texts)
+        for start, end in sentence_spans(text)
     ]
     words = [{*rules.tokens(rules.normal_form(sentence))} for sentence, _ in sentences]
     wanted = {*rules.tokens(rules.normal_form(question))}
@@ -36,14 +38,6 @@ def best_sentence(
     scores = [math.fsum(weights[word] for word in found & wanted) for found in words]
     best = max(range(len(scores)), key=scores.__getitem__, default=None)
     return sentences[best] if best is not None and scores[best] > 0 else None
-
-
-def _parts(text: str) -> Iterator[str]:
-    start = 0
-    for end in [*sentence_ends(text), len(text)]:
-        if sentence := text[start:end].strip():
-            yield sentence
-        start = max(start, end)
 
 
 def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:
@@ -65,6 +59,8 @@ def answered(task: AnswerTask, known: KeptReplies) -> Iterator[Trace]:
             question_id=question.question_id,
             answer=LITERAL if silent else answer.text,
             evidence=tuple(shown.chunks[position] for position in answer.positions),
+            citations=tuple(Citation(end, shown.chunks[at]) for end, at in answer.places),
+            refused=silent or bool(answer.given_up),
             shown=shown.chunks,
             cut=shown.cut,
             left_out=shown.left_out,
@@ -85,4 +81,6 @@ def _sentences(task: AnswerTask) -> Iterator[Cited]:
         texts = task.shown[question.question_id].texts
         sentence, *positions = best_sentence(question.question, texts, rules) or (LITERAL,)
         # A document may contain markers that are not citations of ours.
-        yield Cited(cited(sentence, 0).text, tuple(positions), 0)
+        text = cited(sentence, 0).text
+        places = tuple((len(text), position) for position in positions)
+        yield Cited(text, tuple(positions), 0, places=places)

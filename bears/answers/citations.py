@@ -22,6 +22,8 @@ class Cited:
     Args:
         text: without markers.
         positions: of the cited documents among those shown, from 0, in the order of citation.
+        places: of each citation: the number of characters before it, and the position of the
+            document.
         unknown: how many different numbers match no shown document.
         given_up: why the model refuses to answer; empty if it answers.
     """
@@ -30,6 +32,7 @@ class Cited:
     positions: tuple[int, ...]
     unknown: int
     given_up: str = ""
+    places: tuple[tuple[int, int], ...] = ()
 
 
 def cited(answer: str, shown: int) -> Cited:
@@ -38,15 +41,22 @@ def cited(answer: str, shown: int) -> Cited:
     Args:
         shown: how many documents were shown; the first is ``[CITE:1]``.
     """
-    text, numbers = answer, list[int]()
+    text, places = answer, list[tuple[int, int]]()
     for _ in range(PASSES):
-        if not (contents := _MARKER.findall(text)):
+        if not (markers := [*_MARKER.finditer(text)]):
             break
-        for content in map("".join, contents):
-            numbers += map(int, re.findall(r"\d+", content)) if re.search(r"\d", content) else [0]
+        removed = 0
+        for marker in markers:
+            numbers = re.findall(r"\d+", f"{marker[1]}{marker[2]}") or ["0"]
+            places += [(marker.start() - removed, int(number)) for number in numbers]
+            removed += marker.end() - marker.start()
         text = _MARKER.sub("", text)
     else:
         text = text.translate(_BRACKETS)
-    unique = dict.fromkeys(numbers)
+    unique = dict.fromkeys(number for _, number in places)
     given = tuple(number - 1 for number in unique if 1 <= number <= shown)
-    return Cited(text.strip(), given, len(unique) - len(given))
+    begun = len(text) - len(text.lstrip())
+    known = sorted(
+        (max(end - begun, 0), number - 1) for end, number in places if number - 1 in given
+    )
+    return Cited(text.strip(), given, len(unique) - len(given), places=tuple(known))

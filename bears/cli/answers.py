@@ -9,11 +9,11 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.answers.judging.files import read_unjudged, records_in
+from bears.answers.judging.graded import cases_of, judged, with_items
 from bears.answers.judging.judged import results_of as judged_results
-from bears.answers.judging.judged import with_rulings
 from bears.answers.judging.model import NAME
-from bears.answers.judging.panel import Judges, Rulings, judges_of, rulings_of, tasks_of
-from bears.answers.judging.ruling import Case
+from bears.answers.judging.panel import Judges, judges_of, tasks_of
+from bears.answers.judging.ruling import Case, Item
 from bears.answers.judging.tables import table, write_judged
 from bears.config import parse
 from bears.config.shape import Name
@@ -31,7 +31,7 @@ from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.files.visible import one_line
 from bears.layout import LEADERBOARD, BenchmarkFiles
-from bears.llm.kept import load
+from bears.llm.kept import KeptReplies, load
 from bears.llm.workflow import Workflow
 from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 from bears.selection.configuration import composed, language_of, records_of, selected
@@ -149,9 +149,9 @@ def judge_file(
     records = records_of(benchmark, folder, unattested)
     language, judges = language_of(records.folder, language), judges_named(judge, set_)
     rows = read_unjudged(records.questions, records_in(records.folder, file), language)
-    cases = [row.case for row in rows]
-    rulings = verdicts_of(judges, cases, language, records.benchmark.name, yes)
-    rows = with_rulings(rows, rulings)
+    rows = with_items(rows, judges, records.corpus, records.nuggets)
+    known = verdicts_of(judges, cases_of(rows), language, records.benchmark.name, yes)
+    rows, rulings = judged(rows, judges, language, known)
     results, state = judged_results(rows, rulings), records.state
     if questions:
         write_judged(questions, rows)
@@ -232,17 +232,15 @@ def judges_named(name: str, overrides: Sequence[str]) -> Judges:
 
 
 def verdicts_of(
-    judges: Judges, cases: Sequence[Case], language: str, replies: str, agreed: bool
-) -> Rulings:
-    """Return the verdicts of each judge on each case; new replies of models are published.
+    judges: Judges, cases: Sequence[Case | Item], language: str, replies: str, agreed: bool
+) -> KeptReplies:
+    """Return the kept verdicts with those on these cases; new replies of models are published.
 
     Args:
         language: BCP 47 tag of the answers.
         replies: the benchmark whose kept replies hold the verdicts.
         agreed: whether ``--yes`` was given.
 
-    Raises:
-        RepliesMissing: a model did not judge everything; the verdicts it gave are published.
     """
     path = BenchmarkFiles(replies).replies("verdicts")
     for task in tasks_of(judges, cases, language):
@@ -251,4 +249,4 @@ def verdicts_of(
             if stopped := ask_missing(workflow, agreed).stopped:
                 complain(f"stopped: {stopped}")
             workflow.publish()
-    return rulings_of(judges, cases, language, load(path, NAME))
+    return load(path, NAME)

@@ -15,7 +15,7 @@ from bears.answers.judging.calibration import calibrate, differences, same_and_k
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.labelable import Labelable
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
-from bears.answers.judging.panel import majority
+from bears.answers.judging.panel import majority, rulings_of
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
 from bears.config import parse, read_ledger
@@ -80,7 +80,8 @@ def price(
     cases = [each.case for each in answers]
     # The plan of what is asked must not be a part of the JSON.
     with printing_to_stderr() if format == "json" else nullcontext():
-        rulings = verdicts_of(judges, cases, language, benchmark or labels.stem, yes).values()
+        known = verdicts_of(judges, cases, language, benchmark or labels.stem, yes)
+    rulings = rulings_of(judges, cases, language, known).values()
     judged = [
         replace(each, verdict=majority(column).verdict)
         for each, *column in zip(answers, *rulings, strict=True)

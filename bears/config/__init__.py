@@ -24,7 +24,7 @@ from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
 from bears.layout import PARAMS
 
-LEDGER = ("replacements", "edits", "reviews", "judgements", "labels")
+LEDGER = ("replacements", "edits", "reviews", "judgements", "labels", "nuggets")
 """The parts of conf/ledger/<benchmark>.yaml."""
 
 AUTO = "auto"
@@ -57,6 +57,7 @@ __all__ = [
     "checkout",
     "compose",
     "conf_text",
+    "ledger_in",
     "parse",
     "read_ledger",
     "read_mapping",
@@ -309,6 +310,15 @@ def read_ledger(path: Path) -> Config:
             f"{path} has {', '.join(unknown)}; the parts of a ledger are {', '.join(LEDGER)}"
         )
     return {part: found.get(part) or [] for part in LEDGER}
+
+
+def ledger_in(config: Mapping[str, Any]) -> Config:
+    """Return the parts of a ledger that a configuration has, as digests have them.
+
+    Digests that were made before there were nuggets stay valid.
+    """
+    parts = {part: config[part] for part in LEDGER if part in config}
+    return {part: entries for part, entries in parts.items() if entries or part != "nuggets"}
 
 
 def _quoted(value: Any) -> str:

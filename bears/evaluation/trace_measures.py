@@ -13,7 +13,7 @@ FIRST = (1, 2, 3, 5)
 RECALL = "evidence_recall"
 FEWER_IS_BETTER = {
     *("searches", "useless_searches", "first_gold_search"),
-    *("tool_calls", "calls", "tokens", "usd", "seconds"),
+    *("tool_calls", "calls", "tokens", "usd", "seconds", "false_refusal"),
 }
 OF_TRACES = rf"{RECALL}.*|browsecomp_.*|cited_.*|{'|'.join(sorted(FEWER_IS_BETTER))}"
 """Matches these measures."""

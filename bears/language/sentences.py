@@ -69,6 +69,17 @@ def sentence_ends(text: str) -> Iterator[int]:
             yield stop.start("gap") + newline.end()
 
 
+def sentence_spans(text: str) -> list[tuple[int, int]]:
+    """Return where each sentence begins and ends, without the white space around it."""
+    spans, start = [], 0
+    for end in [*sentence_ends(text), len(text)]:
+        if sentence := text[start:end].strip():
+            begin = text.index(sentence, start)
+            spans.append((begin, begin + len(sentence)))
+        start = max(start, end)
+    return spans
+
+
 def _ends(text: str, stop: re.Match[str]) -> bool:
     follower = text[stop.end() : stop.end() + 1]
     if not follower:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from bears.config import LEDGER
+from bears.config import ledger_in
 from bears.files.benchmark_state import records_digest
 from bears.files.digest import digest_of, sha256_of
 from bears.llm.kept import holds_replies
@@ -63,7 +63,7 @@ def attest(finished: Finished) -> Attestation:
         "corpus": sha256_of(files.corpus),
         "sources": digest_of(_sources(finished)),
         "configuration": digest_of({key: _building(config, key) for key in BUILDING}),
-        "ledger": digest_of({part: config[part] for part in LEDGER if part in config}),
+        "ledger": digest_of(ledger_in(config)),
         "replies": sha256_of(replies) if holds_replies(replies) else EMPTY,
     }
     records = records_digest(parts["queries"], parts["corpus"])

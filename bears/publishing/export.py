@@ -116,9 +116,13 @@ def _exported_part(finished: Finished) -> dict[str, Any]:
     }
     keys = ("benchmark", "sources", "evaluate", "retrieve")
     rest = pick(finished.config, keys, "the configuration")
-    decisions = [
-        {k: v for k, v in asdict(each).items() if v and k not in ("reason", "author")}
-        for each in parse(Ledger, {"judgements": finished.config["judgements"]}, "").judgements
-    ]
-    ledger = {"ledger": {"judgements": decisions}} if decisions else {}
-    return {**rest, "sources": sources, **ledger}
+    known = parse(Ledger, pick(finished.config, ("judgements", "nuggets"), "the configuration"), "")
+    ledger = {
+        part: [
+            {k: v for k, v in asdict(each).items() if v and k not in ("reason", "author")}
+            for each in entries
+        ]
+        for part, entries in (("judgements", known.judgements), ("nuggets", known.nuggets))
+        if entries
+    }
+    return {**rest, "sources": sources, **({"ledger": ledger} if ledger else {})}

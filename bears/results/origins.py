@@ -37,8 +37,9 @@ from bears.retrieval.cut import cuts_in
 
 ANSWERS = r"pass_rate|answer_f1|exact_match|pass[@^]\d+"
 """Matches the measures of answers."""
-OF_ANSWERS = f"{ANSWERS}|{OF_TRACES}"
-"""Matches these, and the measures of traces."""
+OF_ITEMS = r"graded_.*|nugget_.*|citation_(precision|recall)|refusal_recall"
+OF_ANSWERS = f"{ANSWERS}|{OF_ITEMS}|{OF_TRACES}"
+"""Matches these, and the measures of graded items and of traces."""
 GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
 """The keys of params.yaml that distinguish systems of one benchmark."""
 

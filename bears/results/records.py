@@ -5,7 +5,7 @@ from dataclasses import KW_ONLY, dataclass
 from functools import cached_property
 from pathlib import Path
 
-from bears.config.ledger.entries import Judgements
+from bears.config.ledger.entries import Judgements, Nuggets
 from bears.config.shape import BenchmarkIdentity
 from bears.evaluation.decided import Decided, decided_in
 from bears.evaluation.settings import EvaluationSettings
@@ -26,8 +26,8 @@ class Records:
     Args:
         folder: with ``queries.json`` and ``corpus.json``.
         origin: what the records come from, see `bears.config.source.source_of`.
-        benchmark, evaluate, judgements, retrieve: the keys of the configuration, or of an export,
-            that scoring reads.
+        benchmark, evaluate, judgements, nuggets, retrieve: the keys of the configuration, or of an
+            export, that scoring reads.
     """
 
     folder: Path
@@ -36,6 +36,7 @@ class Records:
     benchmark: BenchmarkIdentity
     evaluate: EvaluationSettings
     judgements: Judgements
+    nuggets: Nuggets
     retrieve: RetrieveSettings
 
     @property

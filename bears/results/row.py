@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from pydantic import ValidationError
 
-from bears.config import LEDGER, checkout
+from bears.config import checkout, ledger_in
 from bears.errors import FormatError
 from bears.evaluation.measure import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
@@ -212,8 +212,7 @@ def decided(config: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(sample := config.get("sample"), dict):
         settings["sample"] = as_before(sample)
     # As earlier versions computed it, so that the rows of a leaderboard keep their digests.
-    ledger = {part: config[part] for part in LEDGER if part in config}
-    return {**settings, "ledger": ledger or None, "digest": {"language": None}}
+    return {**settings, "ledger": ledger_in(config) or None, "digest": {"language": None}}
 
 
 def deciding(value: Any) -> Any:

@@ -138,7 +138,7 @@ def _exported(folder: Path) -> Records | None:
     sources = {name: {**rest, **source} for name, source in given.items()}
     origin = source_of(parse(dict[str, Source], sources, f"{path}: sources"))
     ledger = parse(dict[str, list[Any]], found.get("ledger", {}), f"{path}: ledger")
-    keys = {**found, "judgements": ledger.get("judgements", [])}
+    keys = {**found, **{part: ledger.get(part, []) for part in ("judgements", "nuggets")}}
     return configured(Records, keys, str(path))(folder, origin)
 
 

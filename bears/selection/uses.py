@@ -7,11 +7,12 @@ from typing import Any
 
 from bears.answers.answered import answered
 from bears.answers.judging.files import read_unjudged, records_in
+from bears.answers.judging.graded import cases_of, with_items
 from bears.answers.judging.model import VerdictTask
 from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
 from bears.config import Config, checkout, parse
-from bears.config.ledger.entries import Ledger
+from bears.config.ledger.entries import Ledger, Nuggets
 from bears.config.shape import Choice
 from bears.config.typed import configured, pick
 from bears.errors import ConfigurationError, RepliesMissing
@@ -77,13 +78,14 @@ ANSWERS = (_answers, "answers")
 
 
 def _verdicts(config: Config) -> list[VerdictTask]:
-    """Return the tasks of the models among the judges, over the selected generator's answers."""
-    chosen = selected(config)
-    judges = {} if chosen.generator.name == "none" else judges_of(chosen.judge)
+    """Return the tasks of the models among the judges, on the selected systems' results."""
+    chosen, answers = selected(config), None
+    judges = judges_of(chosen.judge, chosen.generator.name)
     if not tasks_of(judges, [], ""):
         return []
     try:
-        answers, _ = generated_answers(config)
+        if chosen.generator.name != "none":
+            answers, _ = generated_answers(config)
     except ConfigurationError as error:
         if not chosen.generator.word("model"):
             raise
@@ -92,8 +94,11 @@ def _verdicts(config: Config) -> list[VerdictTask]:
         return []
     files, language = files_of(config), chosen.benchmark.language
     paths = records_in(files.translated, answers)
-    cases = [row.case for row in read_unjudged(read_questions(files.queries), paths, language)]
-    return tasks_of(judges, cases, chosen.benchmark.language)
+    rows = read_unjudged(read_questions(files.queries), paths, language)
+    nuggets = parse(Nuggets, config["nuggets"], "nuggets")
+    (run,) = made(config, "retrieve", files.run(chosen.retriever.name))
+    rows = with_items(rows, judges, files.corpus, nuggets, run)
+    return tasks_of(judges, cases_of(rows), language)
 
 
 def generated_answers(config: Config) -> tuple[Path, AnswerTask]:

@@ -24,6 +24,7 @@ from bears.answers.judging.model import (
     marker,
     messages,
     read_ruling,
+    schema_of,
 )
 from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
 from bears.answers.judging.ruling import Case
@@ -162,7 +163,7 @@ def test_a_prompt_that_names_what_there_is_not_or_lacks_the_answer_is_refused(
     user: str, also: str, told: str
 ) -> None:
     with pytest.raises(ConfigurationError, match=told):
-        JudgePrompt("x", 1, "", user, also)
+        JudgePrompt("x", 1, "", user, also).check("answers")
 
 
 def test_an_entry_that_is_no_verdict_is_named() -> None:
@@ -289,7 +290,7 @@ def echoes(system: str, user: str) -> dict[str, str]:
     """Return replies of servers and small models that repeat the prompt."""
     form = user.splitlines()[-1]
     placeholder = form.partition(": ")[2].partition(', "verdict')[0]
-    schema = json.dumps(VerdictTask.schema)
+    schema = json.dumps(schema_of("answers"))
     example = f'{{"reason": {placeholder}, "verdict": "pass"}}'
     parts = {f"the first {n}": user[:-n] for n in range(1, 20)}
     parts |= {f"the last {n}": user[-n:] for n in range(1, 60)}

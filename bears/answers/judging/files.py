@@ -35,8 +35,8 @@ def read_unjudged(
 
     Args:
         questions: of the benchmark, with people's decisions in their gold.
-        paths: of ``corpus`` and ``answers``; optionally of ``lineage`` (further
-            annotators' answers) and ``sidecar`` (aliases).
+        paths: of ``corpus``; of ``answers``, unless only rankings are judged; optionally of
+            ``lineage`` (further annotators' answers) and ``sidecar`` (aliases).
         language: BCP 47 tag of the answers.
         run: the run from which the generator's documents were taken, if known.
         closed_book: whether the generator was to answer without documents.
@@ -46,19 +46,20 @@ def read_unjudged(
     """
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    repeats = answers_of(read_answers(paths["answers"], whole=True), questions, documents)
+    answers = read_answers(paths["answers"], whole=True) if "answers" in paths else ()
+    repeats = answers_of(answers, questions, documents)
     aliases = _aliases(paths.get("sidecar"))
     found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
     rankings = whole_documents(found)
     of = clusters_of(questions, paths.get("lineage")).tolist()
     clusters = {question.question_id: each for question, each in zip(questions, of, strict=True)}
     rows = []
-    for number, (answers, asked) in enumerate(asked_in(repeats, questions), start=1):
-        scores = score_answers(asked, answers, language)
-        measured = _measured(asked, answers)
+    for number, (given, asked) in enumerate(asked_in(repeats, questions), start=1):
+        scores = score_answers(asked, given, language)
+        measured = _measured(asked, given)
         for at, question in enumerate(asked):
             key = question.question_id
-            trace = answers.get(key, Trace(question_id=key))
+            trace = given.get(key, Trace(question_id=key))
             if closed_book:
                 trace = replace(trace, searches=())
             elif run:
@@ -68,22 +69,23 @@ def read_unjudged(
             case = _case(question, answer, language, aliases.get(key, ()))
             own = question, case, scores[key], trace, language, clusters[key]
             traced = {name: float(values[at]) for name, values in measured.items()}
-            rows.append(JudgedQuestion(*own, repeat=number, traced=traced))
+            row = JudgedQuestion(*own, repeat=number, traced=traced, asked="answers" in paths)
+            rows.append(replace(row, traced={**traced, **row.refusals}))
     return rows
 
 
-def records_in(folder: Path, answers: Path) -> dict[str, Path]:
+def records_in(folder: Path, answers: Path | None) -> dict[str, Path]:
     """Return the paths that `read_unjudged` needs.
 
     Args:
         folder: of the records: the pipeline's, or an export.
-        answers: the file of answers.
+        answers: the file of answers; None if only rankings are judged.
     """
     named = {name: folder / f"{name}.json" for name in ("queries", "corpus", "sidecar")}
     found = {name: path for name, path in named.items() if path.exists()}
     if lineage := lineage_beside(folder):
         found["lineage"] = lineage
-    return found | {"answers": answers}
+    return found | ({"answers": answers} if answers else {})
 
 
 def _measured(questions: Sequence[Question], traces: Mapping[str, Trace]) -> Mapping[str, Floats]:

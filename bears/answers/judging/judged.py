@@ -12,12 +12,12 @@ import numpy as np
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.panel import Rulings, agreements, majority
-from bears.answers.judging.ruling import VALUES, Case, Ruling, Verdict
+from bears.answers.judging.ruling import UNSCORED, VALUES, Case, Graded, Item, Ruling, Verdict
 from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
-from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.means import mean_interval
+from bears.evaluation.means import mean_interval, scale_of
 from bears.evaluation.repeats import by_key, passes
+from bears.language.refusals import refuses
 from bears.trace import Trace
 from bears.types import Question
 
@@ -97,7 +97,12 @@ class JudgedQuestion:
         rulings: of each judge; empty before it is judged, or without a judge.
         repeat: which answer to the question this is, from 1.
         judgement: which one of this answer.
-        traced: the measures of the trace, if the system says what it searched.
+        traced: the measures of the trace, if the system says what it searched, those of refusals,
+            and those of the graded items.
+        asked: whether the system was to answer; else only its ranking is judged.
+        items: documents, nuggets and sentences to grade.
+        graded: those that were graded, in their order.
+        most: the measures of these if each item without a ruling has the best one.
     """
 
     question: Question
@@ -110,6 +115,10 @@ class JudgedQuestion:
     repeat: int = 1
     judgement: int = 1
     traced: Mapping[str, float] = field(default_factory=dict)
+    asked: bool = True
+    items: tuple[Item, ...] = ()
+    graded: tuple[Graded, ...] = ()
+    most: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def key(self) -> str:
@@ -145,10 +154,28 @@ class JudgedQuestion:
         flags = {
             "injection": speaks_to_judge(answer),
             "cited_not_given": self.trace.cited_not_given > 0,
-            "abstained": self.score.unanswerable is None and bool(unanswerable_detection(answer)),
+            "abstained": self.score.unanswerable is None and self.refused,
             "judges_differ": len({ruling.verdict for ruling in self.rulings}) > 1,
         }
         return [name for name, raised in flags.items() if raised]
+
+    @property
+    def refusals(self) -> dict[str, float]:
+        """Return ``refusal_recall`` or ``false_refusal``, if it is known what would be right.
+
+        The first is of a question that an annotator calls unanswerable, the second of any other.
+        """
+        if not self.asked or not self.case.golds:
+            return {}
+        measure = "false_refusal" if self.score.unanswerable is None else "refusal_recall"
+        return {measure: float(self.refused)}
+
+    @cached_property
+    def refused(self) -> bool:
+        """Return whether the system says that it cannot answer; if it has no word for it, how."""
+        if self.trace.refused is not None:
+            return self.trace.refused
+        return refuses(self.case.answer, self.language)
 
     def _words(self) -> Verdict:
         """Pass an answer that contains a gold answer, fail one that shares no token with it."""
@@ -186,30 +213,54 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         the judge; `calibration_errors`; `further_measures`; and a count of each cause. A value is
         null if it is undefined. ``interval_95`` is Wilson's for the pass rate. With several judges,
         ``judges`` has the rates of each, and ``agreement`` that of each pair. With repeats,
-        ``repeats`` and ``judgements`` say how many.
+        ``repeats`` and ``judgements`` say how many. Items without a ruling count as the lowest one:
+        ``unscored_items`` says how many there are, and ``bounds`` has the means with all of them
+        counted as the lowest and as the highest.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
         keys = sorted({key(row.question) for row in rows})
         return {name: _means([row for row in rows if key(row.question) == name]) for name in keys}
 
-    results = {
+    results: dict[str, Any] = {
         "all": _means(rows),
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
         "by_answer_type": by_answer_type(rows),
     }
-    if ruled := by_question(rows, [row.value for row in rows]):
-        clusters = {row.key: row.cluster for row in rows}
-        of = np.array([clusters[key] for key in ruled])
-        ends = mean_interval(np.array([*ruled.values()]), clusters=of)
-        results["interval_95"] = {"pass_rate": [rounded(end) for end in ends]}
+    graded = {name: [row.traced[name] for row in rows] for name in rows[0].most} if rows else {}
+    columns = {"pass_rate": [row.value for row in rows], **graded}
+    intervals = {name: _interval(rows, name, values) for name, values in columns.items()}
+    if known := {name: ends for name, ends in intervals.items() if ends}:
+        results["interval_95"] = known
+    if unscored := sum(each.ruling.verdict == UNSCORED for row in rows for each in row.graded):
+        results["unscored_items"] = unscored
+        results["bounds"] = {
+            name: [
+                _mean(by_question(rows, values)),
+                _mean(by_question(rows, [row.most[name] for row in rows])),
+            ]
+            for name, values in graded.items()
+        }
     if len(rulings) > 1:
         results["judges"] = {name: pass_rates(rows, own) for name, own in rulings.items()}
         results["agreement"] = agreements(rulings)
     repeats, judgements = max(((row.repeat, row.judgement) for row in rows), default=(1, 1))
     counts = {"repeats": repeats, "judgements": judgements}
     return results | {name: count for name, count in counts.items() if count > 1}
+
+
+def _interval(
+    rows: Sequence[JudgedQuestion], measure: str, values: Sequence[float]
+) -> list[float | None]:
+    """Return the ends of the interval of a mean over questions; empty without a value."""
+    known = by_question(rows, values)
+    if not known:
+        return []
+    clusters = {row.key: row.cluster for row in rows}
+    own = np.array([*known.values()])
+    of = np.array([clusters[key] for key in known])
+    return [*map(rounded, mean_interval(own, scale_of(own, measure), clusters=of))]
 
 
 def by_question(rows: Sequence[JudgedQuestion], values: Sequence[float]) -> dict[str, float]:
@@ -249,14 +300,23 @@ def _scores(rows: Sequence[JudgedQuestion]) -> dict[str, AnswerScore]:
 
 def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
     scores, further = _scores(rows), further_measures(rows)
+    measured = {name: _mean(by_question(rows, values)) for name, values in further.items()}
+    if not any(row.asked for row in rows):
+        return {"n": len(scores), **measured}
     summary = summarize_answers(scores, 0)
     causes = {cause: _count(rows, [row.cause == cause for row in rows]) for cause in CAUSES}
     return {
         "n": len(scores),
         "answered": _number(_count(rows, [bool(row.case.answer) for row in rows])),
+        "refused_in_words": _number(
+            _count(rows, [row.refused and row.trace.refused is None for row in rows])
+        ),
+        "answered_pass_rate": _mean(
+            by_question(rows, [math.nan if row.refused else row.value for row in rows])
+        ),
         **{name: rounded(summary[name]) for name in SCORES},
         **pass_rates(rows, [row.ruling for row in rows]),
-        **{name: _mean(by_question(rows, values)) for name, values in further.items()},
+        **measured,
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
         "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
         **_calibration(rows),

@@ -1,6 +1,7 @@
 """Judges that compare words. They are free and deterministic."""
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from bears.answers.judging.ruling import Case, Verdict
 from bears.language.normalization import normalization_of, without_citations
@@ -12,6 +13,8 @@ class Exact:
     As in SQuAD's official evaluation, an empty answer equals a gold answer of punctuation alone,
     ``*``.
     """
+
+    scale: ClassVar[str] = "answers"
 
     def verdict(self, case: Case, language: str) -> Verdict:
         """See `Judge`."""
@@ -27,6 +30,8 @@ class Contains:
     A gold answer of punctuation or articles alone has an empty normal form, and passes nothing. If
     no gold answer has another one, the verdict is ``unscored``.
     """
+
+    scale: ClassVar[str] = "answers"
 
     def verdict(self, case: Case, language: str) -> Verdict:
         """See `Judge`."""

@@ -1,4 +1,4 @@
-"""A judge that is a model: asked once for each answer, and replayed from then on."""
+"""A judge that is a model: asked once for each thing to judge, and replayed from then on."""
 
 import hashlib
 import json
@@ -6,15 +6,14 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
-from typing_extensions import TypedDict
 
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
-from bears.answers.judging.ruling import Case, Ruling, Verdict
+from bears.answers.judging.ruling import SCALES, UNSCORED, Case, Item, Ruling, Verdict
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
 from bears.files.intake.json_text import json_value
 from bears.language.tags import primary
@@ -22,7 +21,6 @@ from bears.llm.endpoint import AskingSettings
 from bears.llm.flat import FlatUse
 from bears.llm.kept import KeptReplies, key_of
 from bears.llm.prompt import broken, check_names
-from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply
 from bears.llm.wire import ChatAnswer
 from bears.types import ForbidsExtra
@@ -30,8 +28,6 @@ from bears.types import ForbidsExtra
 NAME = "verdict"
 REPLY_TOKENS = (20, 80)
 """The usual minimum and maximum of a verdict with its reason."""
-_PLAIN = re.compile(r"\bverdict\b\W{0,8}(pass|fail)\b(?=(.*))", re.IGNORECASE)
-"""A verdict in plain words, and the rest of its line."""
 _FORM = re.compile(r"[\W_]+")
 """Everything between the words of a form."""
 OTHER = "other"
@@ -40,22 +36,23 @@ LONGEST_REASON = 300
 
 @dataclass(frozen=True)
 class JudgePrompt(ForbidsExtra):
-    """One conf/prompt/judge-….yaml; all of it enters every key.
+    """One prompt of a judge in conf/prompt; all of it enters every key.
 
     Args:
         system: the system message; may name {language}.
-        user: names {question}, {golds}, {aliases}, {answer} and {marker}.
-        also: the line {aliases} of ``user``, if there are aliases.
+        user: names the texts of the scale, and {marker}.
+        also: for answers: the line {aliases} of ``user``, if there are aliases.
     """
 
     name: str
     version: int
     system: str
     user: str
-    also: str
+    also: str = ""
 
-    def __post_init__(self) -> None:
-        words = ("question", "golds", "aliases", "answer", "marker")
+    def check(self, scale: str) -> None:
+        """Raise ConfigurationError if a text is missing, or one is named that there is not."""
+        words = (*SCALES[scale].texts, "marker")
         check_names(f"prompt {self.name}, system", self.system, ("language",))
         check_names(f"prompt {self.name}, user", self.user, words)
         check_names(f"prompt {self.name}, also", self.also, ("aliases",))
@@ -70,27 +67,33 @@ class ModelJudge(AskingSettings):
     """A judge that is a model; see conf/endpoint/openai.yaml for its fields.
 
     Args:
-        prompts: primary subtag of a language to the prompt for its answers; ``other`` for all
+        prompts: primary subtag of a language to the prompt for texts in it; ``other`` for all
             other languages.
+        scale: what it judges.
         repeats: how often each answer is judged.
     """
 
     where: ClassVar[str] = "judge"
     prompts: Mapping[str, JudgePrompt]
+    scale: Literal["answers", "relevance", "nuggets", "citations"] = "answers"
     repeats: PositiveInt = 1
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if OTHER not in self.prompts:
             raise ConfigurationError(f"judge {self.name}: prompts has no {OTHER!r}")
+        if self.repeats > 1 and self.scale != "answers":
+            raise ConfigurationError(f"judge {self.name}: only answers are judged several times")
+        for prompt in self.prompts.values():
+            prompt.check(self.scale)
 
     def prompt(self, language: str) -> JudgePrompt:
-        """Return the prompt for answers in a language."""
+        """Return the prompt for texts in a language."""
         return self.prompts.get(primary(language)) or self.prompts[OTHER]
 
     def given_up(self, reasons: Sequence[str]) -> str:
         """Return the reply to publish after failed requests: unscored, never a fail."""
-        return kept("unscored", f"not judged: {'; '.join(reasons)}")
+        return kept(UNSCORED, f"not judged: {'; '.join(reasons)}")
 
 
 def kept(verdict: str, reason: str) -> str:
@@ -100,20 +103,25 @@ def kept(verdict: str, reason: str) -> str:
     return json.dumps(found, ensure_ascii=False, sort_keys=True, separators=(",", ":"))
 
 
-class VerdictReply(TypedDict):
-    """The reply of a model. The reason comes first, so that it thinks before it judges."""
-
-    reason: str
-    verdict: Literal["pass", "fail"]
+def schema_of(scale: str) -> Mapping[str, Any]:
+    """Return the schema of a reply. The reason comes first, so that the model thinks first."""
+    words = [*SCALES[scale].values][::-1]
+    parts = {"reason": {"type": "string"}, "verdict": {"type": "string", "enum": words}}
+    required = {"required": [*parts], "additionalProperties": False}
+    return {"type": "object", "properties": parts, **required}
 
 
 @dataclass(frozen=True)
 class VerdictRequest:
-    """One answer to judge."""
+    """One thing to judge."""
 
-    case: Case
+    case: Case | Item
     repeat: int = 1
-    field: str = NAME
+
+    @property
+    def field(self) -> str:
+        """Return what is judged."""
+        return NAME if isinstance(self.case, Case) else self.case.scale
 
     @property
     def record_id(self) -> str:
@@ -122,41 +130,51 @@ class VerdictRequest:
 
     @property
     def text(self) -> str:
-        """Return question and answer, so that people can read the kept replies."""
-        return f"{self.case.question}\n→ {self.case.answer}"
+        """Return the first text and the one that is judged, for people who read kept replies."""
+        first, *_, judged = self.case.texts.values()
+        return f"{first}\n→ {judged}"
 
 
 @dataclass(frozen=True)
 class VerdictTask(FlatUse[VerdictRequest]):
-    """Judging the answers of a system.
+    """Judging the answers, the rankings, the nuggets or the citations of a system.
 
     Args:
         settings: of the model.
-        cases: the answers.
-        language: BCP 47 tag of the answers.
+        cases: what to judge; things of another scale than the model's are left out.
+        language: BCP 47 tag of the texts.
     """
 
     settings: ModelJudge
-    cases: Sequence[Case]
+    cases: Sequence[Case | Item]
     language: str
 
     name = NAME
     advice = "count them as unscored from then on: bears replies publish --give-up"
     remedy = "To have them judged: bears replies fill, then bears replies publish"
-    schema = Shape(VerdictReply).schema
     most_tokens = 256
 
     @property
+    def schema(self) -> Mapping[str, Any]:  # type: ignore[override]
+        return schema_of(self.settings.scale)
+
+    @property
     def wanted(self) -> str:
-        return f"verdicts by {self.settings.model}"
+        of = "" if self.settings.scale == Case.scale else f" on {self.settings.scale}"
+        return f"verdicts{of} by {self.settings.model}"
 
     @cached_property
     def prompt(self) -> JudgePrompt:
-        """Return the prompt for answers in this language."""
+        """Return the prompt for texts in this language."""
         return self.settings.prompt(self.language)
 
+    @property
+    def own(self) -> list[Case | Item]:
+        """Return the cases of the model's scale."""
+        return [case for case in self.cases if case.scale == self.settings.scale]
+
     def requests(self) -> Iterator[VerdictRequest]:
-        asked = [case for case in self.cases if case.known() is None]
+        asked = [case for case in self.own if case.known() is None]
         rounds = range(1, self.settings.repeats + 1)
         return (VerdictRequest(case, repeat) for repeat in rounds for case in asked)
 
@@ -164,18 +182,15 @@ class VerdictTask(FlatUse[VerdictRequest]):
         return self.prompt.version
 
     def key(self, request: VerdictRequest) -> str:
-        case, prompt = request.case, self.prompt
+        prompt = self.prompt
         return key_of(
             {
-                "use": NAME,
+                "use": request.field,
                 "model": self.settings.model,
                 "request": self.settings.request,
                 "prompt": [prompt.name, prompt.version, prompt.system, prompt.user, prompt.also],
                 "language": self.language,
-                "question": case.question,
-                "golds": case.golds,
-                "aliases": case.aliases,
-                "answer": case.answer,
+                **request.case.texts,
             },
             request.repeat,
         )
@@ -190,62 +205,66 @@ class VerdictTask(FlatUse[VerdictRequest]):
         return REPLY_TOKENS
 
     def check(self, request: VerdictRequest, answer: ChatAnswer) -> CheckedReply:
-        sent = "\n".join([*self.messages(request, []), request.case.answer])
-        ruling = read_ruling(answer.text, sent)
+        judged = [*request.case.texts.values()][-1]
+        sent = "\n".join([*self.messages(request, []), judged])
+        ruling = read_ruling(answer.text, sent, request.case.scale)
         problem = answer.flaw
         if not problem and ruling is not None:
             return CheckedReply(kept(ruling.verdict, ruling.reason), [], [])
         problem = problem or "the reply has no verdict that can be read"
-        return CheckedReply(kept("unscored", problem), [], [problem])
+        return CheckedReply(kept(UNSCORED, problem), [], [problem])
 
     def rulings(self, known: KeptReplies) -> list[Ruling]:
-        """Return the model's ruling on each case, in their order, once for each repeat.
+        """Return the model's ruling on each case of its scale, in order, once for each repeat.
 
         Raises:
             RepliesMissing: verdicts on some cases are missing.
             RepliesCorrupt: a kept reply is not a verdict.
         """
         replies = (
-            self._believed(request.case, _kept_ruling(reply, self.key(request)))
+            self._believed(request.case, self._kept_ruling(reply, self.key(request)))
             for request, reply in self.replies(known)
         )
         rounds = range(self.settings.repeats)
-        return [case.known() or next(replies) for _ in rounds for case in self.cases]
+        return [case.known() or next(replies) for _ in rounds for case in self.own]
 
-    def _believed(self, case: Case, ruling: Ruling) -> Ruling:
+    def _kept_ruling(self, reply: str, key: str) -> Ruling:
+        with suppress(FormatError):
+            words = (*SCALES[self.settings.scale].values, UNSCORED)
+            if ruling := _ruling(json_value(reply.encode(), ""), words):
+                return ruling
+        raise RepliesCorrupt(
+            f"the verdict {reply!r:.80} is not valid; fix or remove the line with key {key}"
+        )
+
+    def _believed(self, case: Case | Item, ruling: Ruling) -> Ruling:
         # A small model obeys the answer that it judges. Its pass then needs the words of the gold.
-        suspect = ruling.verdict == "pass" and speaks_to_judge(case.answer)
-        if suspect and not contains_gold((*case.golds, *case.aliases), case.answer, self.language):
-            return Ruling("unscored", f"the answer speaks to the judge, who said: {ruling.reason}")
-        return ruling
-
-
-def _kept_ruling(reply: str, key: str) -> Ruling:
-    with suppress(FormatError):
-        if ruling := _ruling(json_value(reply.encode(), ""), ("pass", "fail", "unscored")):
+        if isinstance(case, Item) or ruling.verdict != "pass" or not speaks_to_judge(case.answer):
             return ruling
-    raise RepliesCorrupt(
-        f"the verdict {reply!r:.80} is not valid; fix or remove the line with key {key}"
-    )
+        if contains_gold((*case.golds, *case.aliases), case.answer, self.language):
+            return ruling
+        return Ruling(UNSCORED, f"the answer speaks to the judge, who said: {ruling.reason}")
 
 
-def messages(case: Case, prompt: JudgePrompt, language: str) -> tuple[str, str]:
+def messages(case: Case | Item, prompt: JudgePrompt, language: str) -> tuple[str, str]:
     """Return the system and the user message.
 
-    The answer is one JSON string on one line, between two lines of a marker that it does not
-    contain. Words of chat templates in it are broken.
+    The text that is judged is one JSON string on one line, between two lines of a marker that it
+    does not contain. Words of chat templates in it are broken.
     """
-    answer = _as_json(broken(case.answer))
-    words = {
-        "question": _as_json(broken(case.question)),
-        "golds": _as_json(case.golds),
-        "aliases": prompt.also.format(aliases=_as_json(case.aliases)) if case.aliases else "",
-        "answer": answer,
-        "marker": marker(answer),
-    }
+    texts = case.texts
+    words = {name: _as_json(_safe(text)) for name, text in texts.items()}
+    judged = words[SCALES[case.scale].texts[-1]]
+    aliases = texts.get("aliases")
+    words["aliases"] = prompt.also.format(aliases=words["aliases"]) if aliases else ""
     lines = prompt.user.strip().splitlines()
-    shown = (line for line in lines if case.aliases or line.strip() != "{aliases}")
-    return prompt.system.format(language=language).strip(), "\n".join(shown).format(**words)
+    shown = (line for line in lines if aliases or line.strip() != "{aliases}")
+    user = "\n".join(shown).format(**words, marker=marker(judged))
+    return prompt.system.format(language=language).strip(), user
+
+
+def _safe(text: Any) -> Any:
+    return broken(text) if isinstance(text, str) else text
 
 
 def marker(answer: str) -> str:
@@ -260,31 +279,41 @@ def _as_json(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False)
 
 
-def read_ruling(text: str, sent: str = "") -> Ruling | None:
+def read_ruling(text: str, sent: str = "", scale: str = Case.scale) -> Ruling | None:
     """Read the one verdict of a reply, in JSON or in plain words.
 
     Args:
         text: the reply.
-        sent: what the model was sent, and the answer that it judges.
+        sent: what the model was sent, and the text that it judges.
+        scale: one of `SCALES`.
 
     Returns:
         The ruling; None if the reply has none, more than one, or one that repeats ``sent``.
     """
+    words = [*SCALES[scale].values]
+    plain = _plain(scale)
     if "{" not in text and "}" not in text:
-        found = list(_PLAIN.finditer(text))
+        found = list(plain.finditer(text))
         if len(found) != 1 or re.search(r"\w", found[0][2]) or _repeats(found[0][0], "", sent):
             return None
-        return _ruling({"verdict": found[0][1]})
+        return _ruling({"verdict": found[0][1]}, words)
     start, end = text.find("{"), text.rfind("}") + 1
     try:
-        ruling = _ruling(json_value(text[start:end].encode(), "verdict"))
+        ruling = _ruling(json_value(text[start:end].encode(), "verdict"), words)
     except (FormatError, ValueError):
         return None
     if ruling is None or _repeats(text[start:end], ruling.reason, sent):
         return None
-    # The JSON may be a quotation from the judged answer.
-    beside = _PLAIN.findall(f"{text[:start]}\n{text[end:]}")
+    # The JSON may be a quotation from the text that is judged.
+    beside = plain.findall(f"{text[:start]}\n{text[end:]}")
     return ruling if all(word.lower() == ruling.verdict for word, _ in beside) else None
+
+
+@cache
+def _plain(scale: str) -> re.Pattern[str]:
+    """Return what matches a verdict in plain words, and the rest of its line."""
+    words = "|".join(SCALES[scale].values)
+    return re.compile(rf"\bverdict\b\W{{0,8}}({words})\b(?=(.*))", re.IGNORECASE)
 
 
 def _repeats(given: str, reason: str, sent: str) -> bool:
@@ -293,9 +322,10 @@ def _repeats(given: str, reason: str, sent: str) -> bool:
     return "".join(given.split()) in "".join(sent.split()) or bool(reason and copied)
 
 
-def _ruling(value: object, verdicts: Sequence[Verdict] = ("pass", "fail")) -> Ruling | None:
+def _ruling(value: object, verdicts: Sequence[Verdict]) -> Ruling | None:
     given = value if isinstance(value, dict) else {}
     word, reason = str(given.get("verdict")).strip().lower(), given.get("reason")
     matching = (verdict for verdict in verdicts if verdict == word)
-    found = next(matching, None)
-    return found and Ruling(found, reason if isinstance(reason, str) else "")
+    if (found := next(matching, None)) is None:
+        return None
+    return Ruling(found, reason if isinstance(reason, str) else "")

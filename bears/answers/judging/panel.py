@@ -8,7 +8,7 @@ from typing import Any
 
 from bears.answers.judging.calibration import interval_of, kappa_of
 from bears.answers.judging.model import ModelJudge, VerdictTask
-from bears.answers.judging.ruling import Case, Judge, Ruling, Verdict
+from bears.answers.judging.ruling import Case, Item, Judge, Ruling, Verdict
 from bears.config import build
 from bears.config.typed import require_target
 from bears.llm.kept import KeptReplies
@@ -28,8 +28,12 @@ class Panel:
     judges: Judges
 
 
-def judges_of(judge: Mapping[str, Any]) -> Judges:
+def judges_of(judge: Mapping[str, Any], generator: str = "") -> Judges:
     """Return the judges of one conf/judge/<name>.yaml by their names; empty for ``none``.
+
+    Args:
+        judge: the file's content.
+        generator: if it is ``none``, only the judges of rankings are returned.
 
     Raises:
         ConfigurationError: the description of a judge is wrong, or of an earlier version of BEARS.
@@ -41,32 +45,44 @@ def judges_of(judge: Mapping[str, Any]) -> Judges:
     for name, part in parts.items():
         require_target(part, f"judge {name}", MODEL)
     built = build(judge, where, ROOM)
-    return built.judges if isinstance(built, Panel) else {judge["name"]: built}
+    found = built.judges if isinstance(built, Panel) else {judge["name"]: built}
+    ranked = generator == "none"
+    return {name: each for name, each in found.items() if not ranked or each.scale == "relevance"}
 
 
-def tasks_of(judges: Judges, cases: Sequence[Case], language: str) -> list[VerdictTask]:
+def tasks_of(judges: Judges, cases: Sequence[Case | Item], language: str) -> list[VerdictTask]:
     """Return the tasks of those judges that are models."""
     models = (judge for judge in judges.values() if isinstance(judge, ModelJudge))
     return [VerdictTask(model, cases, language) for model in models]
 
 
-def rulings_of(judges: Judges, cases: Sequence[Case], language: str, known: KeptReplies) -> Rulings:
-    """Return each judge's rulings on the cases, as often as the judge with most repeats judges.
+def rulings_of(
+    judges: Judges,
+    cases: Sequence[Case | Item],
+    language: str,
+    known: KeptReplies,
+    scale: str = Case.scale,
+) -> Rulings:
+    """Return the rulings on the cases of a scale, of each judge that judges by it.
+
+    Each judges as often as the one with most repeats.
 
     Args:
         judges: by name.
-        cases: the answers.
-        language: BCP 47 tag of the answers.
+        cases: answers and items.
+        language: BCP 47 tag of the texts.
         known: the kept verdicts of models.
 
     Raises:
         RepliesMissing: the verdicts of a model on some cases are missing.
     """
+    own = [case for case in cases if case.scale == scale]
     found = {
-        name: VerdictTask(judge, cases, language).rulings(known)
+        name: VerdictTask(judge, own, language).rulings(known)
         if isinstance(judge, ModelJudge)
-        else [Ruling(judge.verdict(case, language)) for case in cases]
+        else [Ruling(judge.verdict(case, language)) for case in own]
         for name, judge in judges.items()
+        if judge.scale == scale
     }
     most = max(map(len, found.values()), default=0)
     # Beside such a judge, one with fewer repeats says the same again.

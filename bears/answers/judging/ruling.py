@@ -1,14 +1,43 @@
-"""The case that a judge sees, and the judge's ruling."""
+"""What a judge sees, what it can say, and its ruling."""
 
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Literal, Protocol
+from dataclasses import asdict, dataclass
+from typing import Any, ClassVar, Protocol
 
-Verdict = Literal["pass", "fail", "unscored"]
-"""``unscored`` means unknown, never a fail."""
-VALUES: Mapping[str, float] = {"pass": 1.0, "fail": 0.0, "unscored": math.nan}
-"""The value of each verdict."""
+Verdict = str
+"""A word of a `Scale`, or ``unscored``: unknown, never the lowest."""
+UNSCORED = "unscored"
+VALUES: Mapping[str, float] = {"pass": 1.0, "fail": 0.0, UNSCORED: math.nan}
+"""The value of each verdict on an answer."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scale:
+    """What a judge can say of a thing.
+
+    Args:
+        values: each word with its value, the lowest first.
+        texts: names of the texts that the judge reads; the last one is judged.
+    """
+
+    values: Mapping[str, float]
+    texts: tuple[str, ...]
+
+
+SCALES = {
+    "answers": Scale({"fail": 0.0, "pass": 1.0}, ("question", "golds", "aliases", "answer")),
+    "relevance": Scale({str(grade): float(grade) for grade in range(4)}, ("question", "passage")),
+    "nuggets": Scale(
+        {"not_support": 0.0, "partial_support": 0.5, "support": 1.0},
+        ("question", "nugget", "answer"),
+    ),
+    "citations": Scale(
+        {"no_support": 0.0, "partial_support": 0.5, "full_support": 1.0}, ("sentence", "passage")
+    ),
+}
+"""What is judged, to its scale. Grades of relevance are those of UMBRELA (Upadhyay et al., arXiv
+2406.06519); the others are those of TREC's RAG track of 2024."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,16 +64,79 @@ class Case:
     golds: tuple[str, ...]
     answer: str
     aliases: tuple[str, ...] = ()
+    scale: ClassVar[str] = "answers"
+
+    @property
+    def texts(self) -> dict[str, Any]:
+        """Return what the judge reads, by the names of the scale."""
+        names = SCALES[self.scale].texts
+        return {name: getattr(self, name) for name in names}
 
     def known(self) -> Ruling | None:
         """Return the ruling on a case that needs no judge, or None."""
         if not self.golds:
-            return Ruling("unscored", "no right answer is known")
+            return Ruling(UNSCORED, "no right answer is known")
         return None if self.answer else Ruling("fail", "no answer")
 
 
-class Judge(Protocol):
-    """Decides whether an answer is right, from its words alone."""
+@dataclass(frozen=True, slots=True)
+class Item:
+    """A document, a nugget or a cited sentence, with the text on which it is judged.
 
-    def verdict(self, case: Case, language: str) -> Verdict:
-        """Return the verdict on one answer, given the BCP 47 tag of its language."""
+    Args:
+        scale: one of `SCALES`.
+        name: which one of the question's: a doc_id, or a number.
+        texts: by the names of the scale.
+        note: vital or okay, of a nugget; what is cited, of a sentence.
+        beside: the texts of all nuggets of the question.
+    """
+
+    scale: str
+    question_id: str
+    name: str
+    texts: Mapping[str, str]
+    note: str = ""
+    beside: tuple[str, ...] = ()
+
+    def known(self) -> Ruling | None:
+        """Return the lowest ruling if there is no text to judge, or None."""
+        scale = SCALES[self.scale]
+        if self.texts[scale.texts[-1]].strip():
+            return None
+        return Ruling(next(iter(scale.values)), f"no {scale.texts[-1]}")
+
+
+@dataclass(frozen=True, slots=True)
+class Graded:
+    """An item with the ruling on it."""
+
+    item: Item
+    ruling: Ruling
+
+    def credit(self, unscored: int) -> float:
+        """Return the value of the ruling.
+
+        Args:
+            unscored: what an unscored item counts as: 0, the lowest value, or -1, the highest.
+        """
+        values = SCALES[self.item.scale].values
+        return values.get(self.ruling.verdict, [*values.values()][unscored])
+
+    def row(self) -> dict[str, str]:
+        """Return what the table of judged answers keeps, which has question and answer itself."""
+        item = self.item
+        # The documents are in the benchmark.
+        known = ("question", "answer", "passage" if item.scale == "relevance" else "")
+        texts = {name: text for name, text in item.texts.items() if name not in known}
+        about = {"scale": item.scale, "name": item.name, "note": item.note}
+        return {**about, **asdict(self.ruling), **texts}
+
+
+class Judge(Protocol):
+    """Judges by the words of texts alone."""
+
+    scale: ClassVar[str]
+    """One of `SCALES`."""
+
+    def verdict(self, case: Any, language: str) -> Verdict:
+        """Return the verdict on a `Case` or an `Item`, given the BCP 47 tag of its language."""

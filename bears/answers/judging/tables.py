@@ -11,6 +11,10 @@ from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measure
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
+from bears.files.records import to_json
+
+ITEMS = "items"
+"""The column with the graded items, as JSON."""
 
 
 def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
@@ -31,6 +35,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "exact_match": [row.score.exact_match for row in rows],
         "evidence_f1": [row.score.evidence_f1 for row in rows],
         **further_measures(rows),
+        ITEMS: [to_json([each.row() for each in row.graded]) for row in rows],
         "cause": [row.cause for row in rows],
         "gold_shown": [found.count("reader") + found.count("cut") for found in places],
         "gold_cut": [found.count("cut") for found in places],
@@ -38,6 +43,11 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "cited_not_given": [row.trace.cited_not_given for row in rows],
         "flags": [";".join(row.flags) for row in rows],
     }
+    if not any(row.asked for row in rows):
+        own = {"question", ITEMS, *further_measures(rows)}
+        columns = {name: cells for name, cells in columns.items() if name in own}
+    if not any(row.graded for row in rows):
+        del columns[ITEMS]
     clusters = np.array([row.cluster for row in rows])
     write_scores(path, [row.question for row in rows], clusters, columns)
 

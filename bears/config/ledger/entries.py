@@ -141,7 +141,31 @@ class LabelDraw(ForbidsExtra):
         return self.question_id, self.item
 
 
-E = TypeVar("E", Edit, Review, PairDecision)
+@dataclass(frozen=True)
+class Nugget(ForbidsExtra):
+    """A fact that an answer should have.
+
+    Args:
+        nugget_id: UUIDv5 of the question's id and the text.
+        importance: a vital one must be in the answer; an okay one is good to have.
+        model: which wrote it; empty: a person did.
+        author: the person who took it in.
+    """
+
+    question_id: str
+    nugget_id: str
+    text: str
+    importance: Literal["vital", "okay"]
+    model: str = ""
+    author: str = ""
+
+    @property
+    def about(self) -> str:
+        """Return what must not be decided twice."""
+        return f"nuggets {self.text!r} of {self.question_id}"
+
+
+E = TypeVar("E", Edit, Review, PairDecision, Nugget)
 
 
 def _once(entries: tuple[E, ...]) -> tuple[E, ...]:
@@ -157,6 +181,8 @@ Replacements = tuple[Replacement, ...]
 Edits = Annotated[tuple[Edit, ...], AfterValidator(_once)]
 Reviews = Annotated[tuple[Review, ...], AfterValidator(_once)]
 Judgements = Annotated[tuple[PairDecision, ...], AfterValidator(_once)]
+Nuggets = Annotated[tuple[Nugget, ...], AfterValidator(_once)]
+Labels = tuple[LabelDraw, ...]
 
 
 @dataclass(frozen=True)
@@ -167,14 +193,16 @@ class Ledger:
         replacements, edits: they change the sample.
         reviews: about translations, or about questions that a model wrote.
         judgements: about documents and passages.
-        labels: draws of answers to label, which no stage reads.
+        labels: draws of items to label.
+        nuggets: of the questions.
     """
 
     replacements: Replacements = ()
     edits: Edits = ()
     reviews: Reviews = ()
     judgements: Judgements = ()
-    labels: tuple[LabelDraw, ...] = ()
+    labels: Labels = ()
+    nuggets: Nuggets = ()
 
     @property
     def replaced(self) -> frozenset[str]:

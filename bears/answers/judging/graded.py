@@ -1,0 +1,197 @@
+"""The items of a system that a judge grades one by one, and the measures that they make.
+
+Documents are graded for their question, nuggets for an answer, and the sentences of an answer for
+the passages that they cite.
+"""
+
+import math
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from bears.answers.judging.judged import JudgedQuestion, with_rulings
+from bears.answers.judging.panel import Judges, Rulings, rulings_of
+from bears.answers.judging.ruling import SCALES, UNSCORED, Case, Graded, Item, Ruling
+from bears.config.ledger.entries import Nugget
+from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
+from bears.files.chunk_run import read_chunk_run
+from bears.files.records import stream_documents
+from bears.files.trec import read_table
+from bears.language.sentences import sentence_spans
+from bears.layout import chunks_beside
+from bears.llm.kept import KeptReplies
+from bears.trace import Trace
+from bears.types import Chunk
+
+DEPTH = 10
+"""How many documents of a ranking are graded."""
+LONGEST = 8000
+"""Characters of a passage that a judge reads."""
+VITAL, UNCITED = "vital", "uncited"
+Read = Callable[[Chunk], str]
+"""Returns the text of a chunk; empty if its document is not in the benchmark."""
+
+
+def with_items(
+    rows: Sequence[JudgedQuestion],
+    judges: Judges,
+    corpus: Path,
+    nuggets: Iterable[Nugget],
+    run: Path | None = None,
+) -> list[JudgedQuestion]:
+    """Add to each row the items that the judges grade.
+
+    Args:
+        corpus: the file of the documents.
+        nuggets: of all questions.
+        run: of the retriever whose documents are graded; None: none are.
+
+    Raises:
+        FormatError: a file is malformed.
+    """
+    scales = {judge.scale for judge in judges.values()} - {Case.scale}
+    if not scales:
+        return [*rows]
+    contents = {each.doc_id: each.content for each in stream_documents(corpus)}
+    of_question = defaultdict[str, list[Nugget]](list)
+    for nugget in nuggets:
+        of_question[nugget.question_id].append(nugget)
+    found = _retrieved(run, {row.key for row in rows}) if run and "relevance" in scales else {}
+
+    def read(chunk: Chunk) -> str:
+        return chunk.of(contents.get(chunk.doc_id, ""))[:LONGEST]
+
+    def items(row: JudgedQuestion) -> Iterator[Item]:
+        for chunk in found.get(row.key, ()):
+            texts = {"question": row.case.question, "passage": read(chunk)}
+            yield Item("relevance", row.key, chunk.doc_id, texts)
+        if "nuggets" in scales:
+            yield from _nuggets(row.case, of_question[row.key])
+        if "citations" in scales:
+            yield from _sentences(row.trace, read)
+
+    return [replace(row, items=tuple(items(row))) for row in rows]
+
+
+def _retrieved(run: Path, questions: set[str]) -> dict[str, list[Chunk]]:
+    """Return the first documents of each ranking, each as the best of its chunks."""
+    chunks = chunks_beside(run)
+    best: defaultdict[str, dict[str, Chunk]] = defaultdict(dict)
+    for key, ranking in read_chunk_run(chunks, questions).items() if chunks.is_file() else ():
+        best[key] = {hit.doc_id: hit.chunk for hit in reversed(ranking)}
+    return {
+        key: [best[key].get(hit.doc_id, Chunk(hit.doc_id)) for hit in ranking[:DEPTH]]
+        for key, ranking in read_table(run, questions).rankings().items()
+    }
+
+
+def _nuggets(case: Case, own: Sequence[Nugget]) -> Iterator[Item]:
+    beside = tuple(nugget.text for nugget in own)
+    for nugget in own:
+        texts = {"question": case.question, "nugget": nugget.text, "answer": case.answer}
+        yield Item("nuggets", case.question_id, nugget.nugget_id, texts, nugget.importance, beside)
+
+
+def _sentences(trace: Trace, read: Read) -> Iterator[Item]:
+    """Yield the sentences of an answer, each with the passage that it cites first.
+
+    An answer of a system that does not say what each sentence cites has none.
+    """
+    if trace.citations is None:
+        return
+    answer, cited = trace.answer or "", [*trace.citations]
+    for number, (start, end) in enumerate(sentence_spans(answer) or [(0, 0)], start=1):
+        own = [each for each in cited if each.end <= end]
+        del cited[: len(own)]
+        passage = read(own[0].chunk) if own else ""
+        texts = {"sentence": answer[start:end], "passage": passage}
+        note = own[0].chunk.name if own else UNCITED
+        yield Item("citations", trace.question_id, str(number), texts, note)
+
+
+def cases_of(rows: Sequence[JudgedQuestion]) -> list[Case | Item]:
+    """Return all that judges are asked about."""
+    return [
+        *(row.case for row in rows if row.asked),
+        *(item for row in rows for item in row.items),
+    ]
+
+
+def judged(
+    rows: Sequence[JudgedQuestion], judges: Judges, language: str, known: KeptReplies
+) -> tuple[list[JudgedQuestion], Rulings]:
+    """Return the rows with the rulings on their answers and items, and the former by judge.
+
+    Raises:
+        RepliesMissing: the rulings of a model are missing.
+    """
+    rulings = rulings_of(judges, cases_of(rows), language, known)
+    return with_rulings(graded(rows, judges, language, known), rulings), rulings
+
+
+def graded(
+    rows: Sequence[JudgedQuestion], judges: Judges, language: str, known: KeptReplies
+) -> list[JudgedQuestion]:
+    """Add the rulings on the items of each row, and the measures that they make.
+
+    Of a panel the middle ruling counts, and of two middle ones the lower.
+
+    Raises:
+        RepliesMissing: the rulings of a model are missing.
+    """
+    items = [item for row in rows for item in row.items]
+    found = {}
+    for scale in dict.fromkeys(item.scale for item in items):
+        columns = rulings_of(judges, items, language, known, scale).values()
+        if columns:
+            found[scale] = iter([middle(each, scale) for each in zip(*columns, strict=True)])
+    graded_items = (
+        [Graded(each, next(found[each.scale])) for each in row.items if each.scale in found]
+        for row in rows
+    )
+    return [_with(row, own) for row, own in zip(rows, graded_items, strict=True)]
+
+
+def middle(rulings: Sequence[Ruling], scale: str) -> Ruling:
+    """Return the middle ruling of a panel, of two the lower; unscored if no judge knows."""
+    order = [*SCALES[scale].values]
+    known = [ruling for ruling in rulings if ruling.verdict != UNSCORED]
+    known.sort(key=lambda ruling: order.index(ruling.verdict))
+    return known[(len(known) - 1) // 2] if known else rulings[0]
+
+
+def _with(row: JudgedQuestion, own: Sequence[Graded]) -> JudgedQuestion:
+    if not own:
+        return row
+    traced = {**row.traced, **measures(own, 0)}
+    return replace(row, graded=tuple(own), traced=traced, most=measures(own, -1))
+
+
+def measures(own: Sequence[Graded], unscored: int) -> dict[str, float]:
+    """Return the measures of one question.
+
+    ``graded_precision@10`` is the share of relevant documents, from grade 1 on, among the first
+    ten, and ``graded_dcg@10`` the sum of the grades, each divided by log2(rank + 1).
+
+    Args:
+        own: the items of the question, documents in the order of the ranking.
+        unscored: as in `Graded.credit`.
+    """
+    of: dict[str, list[Graded]] = {}
+    for each in own:
+        of.setdefault(each.item.scale, []).append(each)
+    credits = {scale: [each.credit(unscored) for each in items] for scale, items in of.items()}
+    found: dict[str, float] = {}
+    if grades := credits.get("relevance"):
+        found[f"graded_precision@{DEPTH}"] = sum(grade >= 1 for grade in grades) / DEPTH
+        gains = (grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
+        found[f"graded_dcg@{DEPTH}"] = math.fsum(gains)
+    if nuggets := credits.get("nuggets"):
+        vital = [each.item.note == VITAL for each in of["nuggets"]]
+        found |= nugget_scores(nuggets, vital)
+    if "citations" in credits:
+        cites = [each.item.note != UNCITED for each in of["citations"]]
+        support = zip(credits["citations"], cites, strict=True)
+        found |= citation_scores([credit if there else None for credit, there in support])
+    return found
