@@ -80,6 +80,8 @@ def main(
         "measured": {measured_file: sha256_of(paths[measured_file])[:12]},
     }
     results = {**measured, **results_of(rows, rulings)}
+    if generator.name == "none":
+        figures["answers"] = [name for name in results["all"] if name != "n"]
     write_json(paths["metrics"], results)
     write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)
     write_judged(paths["questions"], rows)

@@ -212,9 +212,26 @@ def verdict(request: Request) -> str:
     outside = user[: begin[0]] + user[end[1] :]
     if speaks_to_judge(outside.split("Reply with JSON")[0]) or any(w in user for w in TEMPLATE):
         return ruling("pass", "as I was told")
+    for words in (GRADES, NUGGETS, SUPPORT):
+        if all(f'"{word}"' in user for word in words):
+            return graded(outside, between(user), words)
     golds = json.loads(re.search(r"[:：] ?(\[.*\])$", user, re.MULTILINE)[1])  # type: ignore[index]
     right = any(gold.lower() in between(user).lower() for gold in golds)
     return ruling("pass" if right else "fail", f"compared with {golds[0]}")
+
+
+GRADES = ("0", "1", "2", "3")
+NUGGETS = ("not_support", "partial_support", "support")
+SUPPORT = ("no_support", "partial_support", "full_support")
+
+
+def graded(outside: str, judged: str, words: tuple[str, ...]) -> str:
+    """Grade by the share of the words of a question, a nugget or a sentence in a text."""
+    (asked,) = re.findall(r'^\w+[:：] ?(".*")$', outside, re.MULTILINE)[-1:]
+    wanted = {*re.findall(r"\w{4,}", json.loads(asked).lower())}
+    found = wanted & {*re.findall(r"\w{4,}", judged.lower())}
+    share = len(found) / max(len(wanted), 1)
+    return ruling(words[round(share * (len(words) - 1))], f"{len(found)} of {len(wanted)} words")
 
 
 def between(user: str) -> str:

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
+import numpy as np
 from tabulate import tabulate
 
 from bears.answers.judging.calibration import calibrate, differences, same_and_kappa
@@ -98,12 +99,12 @@ def price(
 
 def next_(
     a: str,
-    b: str,
+    b: str = "",
     *,
     what: What = "answers",
     count: int = 20,
     out: Path = Path("to_label.csv"),
-    measure: str = "precision@10",
+    measure: str = "",
     grades: Path | None = None,
     format: Format = "table",
     benchmark: str = "",
@@ -112,21 +113,24 @@ def next_(
 
     Of answers, people see the question, the gold and both systems' answers in random order, without
     names, and write pass or fail into label_1 and label_2. Of documents, they see the question and
-    a document in which the rankings differ, and write a grade from 0 to 3. Items that count more,
-    and those on which the judge or earlier labels say that the systems may differ, are drawn more
-    often, with probabilities that `decide` accounts for. The draws go to
+    a document in which the rankings differ, and write a grade from 0 to 3; of nuggets, an answer
+    and a fact that it may state; of citations, a sentence and the passage that it cites. Items that
+    count more, and those on which the judge or earlier labels say that the systems may differ, are
+    drawn more often, with probabilities that `decide` accounts for. The draws go to
     conf/ledger/BENCHMARK.yaml.
 
     Args:
         a: a revision or experiment with judged answers, or a .questions.csv of one system, as
             `dvc repro` and `answers judge --questions` write it; for documents, a system as in
             `bears compare`
-        b: the other system
+        b: the other system; without it, the score of the first is estimated, but not of answers
         what: what people label; default: answers
         count: how many items; default: 20
         out: a CSV file; default: to_label.csv
-        measure: for documents: precision@K or dcg@K; default: precision@10
-        grades: for documents: a model's grades from 0 to 3, as TREC's qrels
+        measure: of documents precision@K or dcg@K, default: precision@10; of nuggets nugget_all,
+            nugget_vital or nugget_weighted, default: nugget_all
+        grades: for documents: a model's grades from 0 to 3, as TREC's qrels; default: those of the
+            judge that judged the systems
         format: default: table
     """
     pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
@@ -158,7 +162,7 @@ def next_(
         whole,
         f"{out}: {len(new)} {_called(what)} of {len(pair.names)}, and {len(waiting)} drawn before "
         f"that have no label; write {_choices(pair)} under {' and '.join(pair.blanks)}, then run "
-        f"`bears labels import {out} {a} {b} --author NAME`",
+        f"`bears labels import {out} {' '.join(filter(None, [a, b]))} --author NAME`",
     )
 
 
@@ -194,11 +198,11 @@ def _check_imported(
 def import_labels(
     file: Path,
     a: str,
-    b: str,
+    b: str = "",
     *,
     author: str,
     what: What = "answers",
-    measure: str = "precision@10",
+    measure: str = "",
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
@@ -212,7 +216,7 @@ def import_labels(
         b: the second system
         author: who labeled
         what: what people labeled; default: answers
-        measure: for documents, as `next` was given it; default: precision@10
+        measure: as `next` was given it
         format: default: table
     """
     pair = labelable(what, a, b, measure=measure, grades=None, benchmark=benchmark)
@@ -258,11 +262,11 @@ def import_labels(
 
 def decide(
     a: str,
-    b: str,
+    b: str = "",
     *,
     what: What = "answers",
     within: float | None = None,
-    measure: str = "precision@10",
+    measure: str = "",
     grades: Path | None = None,
     format: Format = "table",
     benchmark: str = "",
@@ -271,14 +275,15 @@ def decide(
 
     The answer holds however often one looks: at most one in twenty is wrong. It is reached when the
     e-value is 20 or more, or when the confidence sequence of the difference lies within --within.
-    The estimate beside it has an interval that is narrower, and holds for one look.
+    The estimate beside it has an interval that is narrower, and holds for one look. Of one system
+    there is only the estimate of its score: the judge's, corrected by people.
 
     Args:
         a: the first system, as `next` was given it
         b: the second system
         what: what people labeled; default: answers
         within: a difference that does not matter
-        measure: for documents, as `next` was given it; default: precision@10
+        measure: as `next` was given it
         grades: for documents: a model's grades, which people's labels correct
         format: default: table
     """
@@ -311,10 +316,14 @@ def decide(
         f"{one_line(a)} - {one_line(b)}: {found.difference:+.3f}, 95 % confidence sequence "
         f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})"
     )
+    if not b:
+        said = f"{len(labeled)} of {len(pair.names)} {_called(what)} of {one_line(a)} labeled"
     whole["estimates"] = estimates = _estimates(items, drawn_items, labels)
     for whose, one in estimates.items():
         said += f"\nfor {whose} questions: {one['value']:+.4f}, 95 % interval {one['low']:+.4f} to "
         said += f"{one['high']:+.4f}; a hundred labels more make it {one['after_100']:.0%} as wide"
+        if one["worth"]:
+            said += f", and with the judge 100 are worth {100 * one['worth']:.0f} without"
     if not estimates:
         said += f"\nno interval before {FEWEST} labels"
     _print(format, whole, said)
@@ -327,10 +336,13 @@ def _estimates(
     if len(labels) < min(FEWEST, len(items.weights)):
         return {}
     found, after = {}, narrower(items, draws, 100)
+    alone = replace(items, judge=np.zeros(len(items.judge)))
     for whose, such in (("these", False), ("such", True)):
         if one := estimated(items, draws, labels, such):
             ends = {"value": one.value, "low": one.low, "high": one.high}
-            found[whose] = {**ends, "after_100": after}
+            without = estimated(alone, draws, labels, such) or one
+            worth = (without.error / one.error) ** 2 if one.error and items.judge.any() else 0.0
+            found[whose] = {**ends, "after_100": after, "worth": worth}
     return found
 
 

@@ -1,34 +1,32 @@
-"""The items of two systems that a command lets people label."""
+"""The items of two systems, or of one, that a command lets people label."""
 
 import math
 import re
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
-import numpy as np
-
-from bears.answers.judging.labelable import Labelable
+from bears.answers.judging.graded import VITAL
+from bears.answers.judging.labelable import ItemPair, Labelable
 from bears.answers.judging.pairs import Pair, judged_in
-from bears.config.ledger.entries import LabelDraw
+from bears.answers.judging.ruling import SCALES
+from bears.answers.judging.tables import items_in
 from bears.errors import FormatError
-from bears.evaluation.labeling import Items
+from bears.evaluation.answers.nuggets import OKAY
 from bears.files.digest import digest_of
 from bears.files.qrels import read_qrels
 from bears.files.records import stream_documents
 from bears.results.revision import VERDICTS, named
+from bears.results.system import Judged
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
 from bears.types import Ranking
 
 HIGHEST = 3
 """The best grade: the passage answers the question, and is about nothing else."""
-UNKNOWN = HIGHEST + 1
-"""The stratum of documents that the model did not grade."""
 Grades = Mapping[str, Mapping[str, int]]
 """question_id to doc_id to grade, from 0."""
 
@@ -69,116 +67,163 @@ class LinearMeasure:
         return float(min(grade, self.best))
 
 
-@dataclass(frozen=True)
-class DocumentPair(Labelable):
-    """The documents whose ranks differ between two systems, for one measure.
+What = Literal["answers", "documents", "nuggets", "citations"]
+MEASURES = {
+    "documents": "precision@10",
+    "nuggets": "nugget_all",
+    "citations": "citation_recall",
+    "answers": "",
+}
+"""The measure of each that is compared if none is named."""
+LINEAR = {
+    "nuggets": ("nugget_all", "nugget_vital", "nugget_weighted"),
+    "citations": ("citation_recall",),
+}
+
+
+def document_pair(
+    ours: Mapping[str, Ranking],
+    theirs: Mapping[str, Ranking],
+    measure: LinearMeasure,
+    grades: Grades,
+    questions: Mapping[str, str],
+    corpus: Path,
+) -> ItemPair:
+    """Return the documents whose ranks differ between two systems, for one measure.
 
     Args:
         ours, theirs: question_id to a system's ranking.
-        measure: what is compared.
-        grades: the model's.
+        grades: of a model.
         questions: question_id to text, of the whole benchmark.
         corpus: the file of the documents.
     """
+    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for sign, run in ((1, ours), (-1, theirs)):
+        for question in questions:
+            for rank, hit in enumerate(run.get(question, ())[: measure.k], start=1):
+                weights[question, hit.doc_id] += sign * measure.weight(rank)
+    both = (
+        {q: [hit.doc_id for hit in run[q][: measure.k]] for q in sorted(run)}
+        for run in (ours, theirs)
+    )
 
-    ours: Mapping[str, Ranking]
-    theirs: Mapping[str, Ranking]
-    measure: LinearMeasure
-    grades: Grades
-    questions: Mapping[str, str]
-    corpus: Path
-
-    columns = ("question", "document")
-    blanks = ("grade",)
-    words: ClassVar = {str(grade): grade for grade in range(HIGHEST + 1)}
-
-    @property
-    def key(self) -> str:
-        """Return digests of both rankings, and the measure."""
-        both = (
-            {q: [hit.doc_id for hit in run[q][: self.measure.k]] for q in sorted(run)}
-            for run in (self.ours, self.theirs)
-        )
-        return " ".join([*(digest_of(each)[:12] for each in both), self.measure.name])
-
-    @cached_property
-    def _weights(self) -> Mapping[tuple[str, str], float]:
-        weights: defaultdict[tuple[str, str], float] = defaultdict(float)
-        for sign, run in ((1, self.ours), (-1, self.theirs)):
-            for question in self.questions:
-                hits = run.get(question, ())[: self.measure.k]
-                for rank, hit in enumerate(hits, start=1):
-                    weights[question, hit.doc_id] += sign * self.measure.weight(rank)
-        return {name: weights[name] for name in sorted(weights) if weights[name]}
-
-    @property
-    def names(self) -> Sequence[tuple[str, str]]:
-        """Return question_id and doc_id of the documents that count differently."""
-        return list(self._weights)
-
-    @cached_property
-    def items(self) -> Items:
-        """Return the documents; the stratum is the model's grade."""
-        grades = [self.grades.get(q, {}).get(doc_id, UNKNOWN) for q, doc_id in self.names]
-        number = {question: place for place, question in enumerate(self.questions)}
-        best = self.measure.best
-        return Items(
-            np.array([*self._weights.values()]),
-            np.array([0.0 if g == UNKNOWN else self.measure.gain(g) for g in grades]),
-            np.array(grades, int),
-            [(best / 2) ** 2] * (UNKNOWN + 1),
-            np.array([number[question] for question, _ in self.names], int),
-            len(number),
-            0,
-            best,
-        )
-
-    @cached_property
-    def _texts(self) -> Mapping[str, str]:
-        wanted = {doc_id for _, doc_id in self.names}
-        documents = stream_documents(self.corpus)
+    @cache
+    def texts() -> Mapping[str, str]:
+        wanted = {doc_id for _, doc_id in weights}
+        documents = stream_documents(corpus)
         return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
 
-    def row(self, draw: LabelDraw) -> list[Any]:
-        """Return the question and the document."""
-        return [self.questions[draw.question_id], self._texts[draw.item]]
+    return ItemPair(
+        " ".join([*(digest_of(each)[:12] for each in both), measure.name]),
+        ("question", "document"),
+        {str(grade): grade for grade in range(HIGHEST + 1)},
+        [measure.gain(grade) for grade in range(HIGHEST + 1)],
+        {name: weights[name] for name in sorted(weights) if weights[name]},
+        {(q, doc_id): grade for q, own in grades.items() for doc_id, grade in own.items()},
+        list(questions),
+        lambda question, doc_id: [questions[question], texts()[doc_id]],
+    )
 
-    def value(self, draw: LabelDraw) -> float:
-        """Return the gain of the grade."""
-        return fmean(self.measure.gain(grade) for (grade,) in draw.labels.values())
+
+def answer_pair(
+    what: Literal["nuggets", "citations"], measure: str, ours: Judged, theirs: Judged
+) -> ItemPair:
+    """Return the nuggets or the sentences of two systems' answers, or of one.
+
+    Args:
+        measure: ``nugget_all``, ``nugget_vital`` or ``nugget_weighted``; ``citation_recall``.
+        ours, theirs: question_id to a row of judged answers, with its items.
+
+    Raises:
+        FormatError: there is no such measure.
+    """
+    if measure not in LINEAR[what]:
+        raise FormatError(
+            f"--measure is {measure!r:.80}; expected {' or '.join(LINEAR[what])}, which are sums "
+            f"over {what}"
+        )
+    scale = SCALES[what]
+    labels = {word: label for label, word in enumerate(scale.values)}
+    weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], int]()
+    cells, questions = dict[tuple[str, str], list[Any]](), set[str]()
+    for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
+        for question, row in sorted(rows.items()):
+            own = [each for each in items_in(row) if each["scale"] == what]
+            parts = [_part(each, measure) for each in own]
+            if any(parts):
+                questions.add(question)
+            for each, part in zip(own, parts, strict=True):
+                texts = [{**row, **each}[text] for text in scale.texts]
+                # Nothing supports a sentence without a citation, and no answer states nothing.
+                if part and texts[-1].strip():
+                    name = question, f"{side} {each['name']}"
+                    weights[name], cells[name] = sign * part / sum(parts), texts
+                    if each["verdict"] in labels:
+                        judged[name] = labels[each["verdict"]]
+    written = {" ".join(name): texts for name, texts in cells.items()}
+    return ItemPair(
+        f"{digest_of(written)[:12]} {measure}",
+        scale.texts,
+        labels,
+        [*scale.values.values()],
+        weights,
+        judged,
+        sorted(questions),
+        lambda question, item: cells[question, item],
+    )
 
 
-What = Literal["answers", "documents"]
+def _part(item: Mapping[str, str], measure: str) -> float:
+    """Return the weight of a nugget or a sentence among those of its answer."""
+    if item["note"] == VITAL or measure in ("nugget_all", "citation_recall"):
+        return 1.0
+    return OKAY if measure == "nugget_weighted" else 0.0
 
 
 def labelable(
     what: What, a: str, b: str, *, measure: str, grades: Path | None, benchmark: str
 ) -> Labelable:
-    """Return the items in which two systems may differ.
+    """Return the items in which two systems may differ, or those of one.
 
     Args:
-        what: answers or documents.
-        a, b: words that name the systems.
-        measure: of documents.
+        what: what people label.
+        a, b: words that name the systems; b may be empty, but for answers.
+        measure: of the items; empty: the one of `MEASURES`.
         grades: a file of the model's grades of documents.
 
     Raises:
         FormatError: there is nothing to label.
     """
+    words, measure = [a, *filter(None, [b])], measure or MEASURES[what]
     if what == "answers":
-        pair: Labelable = Pair(*(_judged(word) for word in (a, b)))
-        if not pair.names:
+        if not b:
+            raise FormatError("answers are labeled in pairs; name a second system")
+        both: Labelable = Pair(*map(_judged, words))
+        if not both.names:
             raise FormatError(f"{a} and {b} have no question in common")
-        return pair
-    linear = LinearMeasure(measure)
-    ours, theirs = (system.rankings for system in chosen([a, b], benchmark))
+        return both
+    if what == "documents":
+        pair = _documents(words, measure, grades, benchmark)
+    else:
+        pair = answer_pair(what, measure, *map(_judged, words), *([{}] if not b else []))
+    if not pair.names:
+        raise FormatError(f"{' and '.join(words)}: nothing that changes {measure} can be labeled")
+    return pair
+
+
+def _documents(words: Sequence[str], measure: str, grades: Path | None, benchmark: str) -> ItemPair:
+    linear, systems = LinearMeasure(measure), chosen(words, benchmark, least=1)
     records = records_of(selected(composed(benchmark)).benchmark.name)
     questions = {each.question_id: each.question for each in records.questions}
-    known: Grades = read_qrels(grades, HIGHEST) if grades else {}
-    pair = DocumentPair(ours, theirs, linear, known, questions, records.corpus)
-    if not pair.names:
-        raise FormatError(f"{a} and {b} have the same documents in the same order: {measure}")
-    return pair
+    ours, theirs = (*(system.rankings for system in systems), {})[:2]
+    known = defaultdict[str, dict[str, int]](dict)
+    for system in systems if grades is None else ():
+        for question, row in system.judged.items():
+            for each in items_in(row):
+                if each["scale"] == "relevance" and each["verdict"].isdecimal():
+                    known[question][each["name"]] = int(each["verdict"])
+    found: Grades = read_qrels(grades, HIGHEST) if grades else known
+    return document_pair(ours, theirs, linear, found, questions, records.corpus)
 
 
 def _judged(word: str) -> dict[str, dict[str, str]]:

@@ -25,7 +25,7 @@ from bears.evaluation.labeling import (
     narrower,
 )
 from bears.files.qrels import read_qrels
-from bears.selection.labelable import DocumentPair, Grades, LinearMeasure
+from bears.selection.labelable import Grades, LinearMeasure, document_pair
 from bears.types import Hit, Ranking
 from tests.evaluation.test_labels import differences
 
@@ -193,7 +193,7 @@ def documents(
     """The items of two runs, and people's labels of all."""
     linear, questions = LinearMeasure(measure), dict.fromkeys(people, "")
     ours, theirs = KINDS[kind](people, rng, linear.k)
-    pair = DocumentPair(ours, theirs, linear, model, questions, Path())
+    pair = document_pair(ours, theirs, linear, model, questions, Path())
     grades = [people[question][doc_id] for question, doc_id in pair.names]
     return pair.items, np.array([linear.gain(grade) for grade in grades])
 

@@ -283,14 +283,14 @@ def test_what_the_generator_was_to_be_shown_is_told_apart(stage: Judged) -> None
     ],
 )
 def test_the_majority_is_of_those_that_say_something(verdicts: str, expected: str) -> None:
-    assert majority([Ruling(each) for each in verdicts.split()]).verdict == expected  # type: ignore[arg-type]
+    assert majority([Ruling(each) for each in verdicts.split()]).verdict == expected
 
 
 def test_agreement_of_two_judges_is_cohens_kappa() -> None:
     # As of the textbook in tests/answers/test_judging.py: po = .7, pe = .5.
     table = {("pass", "pass"): 20, ("pass", "fail"): 5, ("fail", "pass"): 10, ("fail", "fail"): 15}
     pairs = [pair for pair, count in table.items() for _ in range(count)] + [("unscored", "pass")]
-    rulings = {name: [Ruling(pair[i]) for pair in pairs] for i, name in enumerate("ab")}  # type: ignore[arg-type]
+    rulings = {name: [Ruling(pair[i]) for pair in pairs] for i, name in enumerate("ab")}
     found = agreements(rulings)["a, b"]
     assert (found["n"], found["agreement"], found["kappa"]) == (50, 0.7, 0.4)
 

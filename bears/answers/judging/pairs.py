@@ -7,7 +7,7 @@ from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -58,7 +58,7 @@ class Pair(Labelable):
 
     columns = ("question", "gold_answers", "answer_1", "answer_2")
     blanks = ("label_1", "label_2")
-    words: ClassVar = {word: int(label) for word, label in WORDS.items() if label is not None}
+    words = {word: int(label) for word, label in WORDS.items() if label is not None}  # noqa: RUF012
 
     @cached_property
     def questions(self) -> list[str]:

@@ -8,9 +8,11 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures
+from bears.config import parse
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
+from bears.files.intake.json_text import json_value
 from bears.files.records import to_json
 
 ITEMS = "items"
@@ -52,6 +54,12 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
     write_scores(path, [row.question for row in rows], clusters, columns)
 
 
+def items_in(row: Mapping[str, str]) -> list[dict[str, str]]:
+    """Return the graded items in a row of the table. Raises FormatError."""
+    text = row.get(ITEMS) or "[]"
+    return parse(list[dict[str, str]], json_value(text.encode(), ITEMS), ITEMS)
+
+
 def table(results: Mapping[str, Any]) -> str:
     """Return a row for each figure and cause with a column for each group; then types of answers.
 
@@ -62,6 +70,8 @@ def table(results: Mapping[str, Any]) -> str:
     groups = {"all": results["all"], **groups_in(results)}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
     rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
+    intervals = results.get("interval_95", {})
+    rows += [[f"95 % of {name}", ends] for name, ends in intervals.items()]
     causes = [group.get("causes") or {} for group in groups.values()]
     rows += [
         [f"cause: {cause}", *(counts.get(cause, 0) for counts in causes)]
@@ -79,7 +89,9 @@ def table(results: Mapping[str, Any]) -> str:
 
 
 def _heading(results: Mapping[str, Any]) -> str:
-    """Name the generator, its documents, the judge and the benchmark."""
-    words = ("retriever", "context", "within", "judge")
+    """Name the generator or the retriever, its documents, the judge and the benchmark."""
+    main, *words = ("generator", "retriever", "context", "within", "judge")
+    if results.get(main) == "none":
+        main, *words = words
     known = ", ".join(f"{word} {results[word]}" for word in words if results.get(word))
-    return heading(results["benchmark"], f"{results.get('generator', '')} ({known})")
+    return heading(results["benchmark"], f"{results.get(main, '')} ({known})")
