@@ -14,6 +14,11 @@ def document_id(source: str, original_id: str) -> str:
     return str(uuid5(NAMESPACE_DNS, f"{source}:{original_id}"))
 
 
+def nugget_id(question: str, text: str) -> str:
+    """Return the id of a nugget: UUIDv5 of ``n:{question}:{text}`` in the DNS namespace."""
+    return str(uuid5(NAMESPACE_DNS, f"n:{question}:{text}"))
+
+
 def unused_name(wanted: str, names: set[str]) -> str:
     """Return a name for a paragraph whose title its row has with another text already."""
     name, n = wanted, 1

@@ -21,6 +21,7 @@ COMMANDS = {
     "submit": "score other people's results, or write a task's submission file",
     "answers": "score or judge a system's answers",
     "traces": "measure a system that searches many times by its traces",
+    "nuggets": "write the facts that answers should have, and score assignments of them",
     "labels": "say what a judge is worth, and which answers people should label",
     "judgements": "let people judge documents that systems found",
     "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",

@@ -1,0 +1,154 @@
+"""``bears nuggets``: the facts that answers should have, written, reviewed and scored."""
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from math import isnan, nan
+from pathlib import Path
+from statistics import fmean
+from typing import Any, Literal
+
+from tabulate import tabulate
+
+from bears.answers.judging.model import ModelJudge
+from bears.answers.judging.ruling import SCALES
+from bears.answers.nuggets import COLUMNS, NuggetTask, read_nuggets
+from bears.cli.answers import judges_named
+from bears.config import parse, read_mapping
+from bears.config.ledger.update import open_ledger
+from bears.config.packaged import conf_file
+from bears.config.shape import WrittenIn
+from bears.errors import ConfigurationError, FormatError, LedgerError
+from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
+from bears.evaluation.repeats import by_key
+from bears.files.intake.files import numbered_lines
+from bears.files.intake.json_text import json_value
+from bears.files.records import stream_documents, to_json
+from bears.files.shown import complain
+from bears.files.spreadsheet import write_csv
+from bears.layout import ledger_of
+from bears.llm.prompt import SystemPrompt
+from bears.llm.workflow import Workflow
+from bears.selection.configuration import composed, files_of, records_of, selected
+from bears.selection.spending import ask_missing
+
+UNANSWERED = {"citation_precision": nan}
+"""The values of a topic without an answer that are not 0."""
+
+
+def write(
+    file: Path,
+    *,
+    judge: str = "nuggets",
+    benchmark: str = "",
+    yes: bool = False,
+    set_: Sequence[str] = (),
+) -> None:
+    """Let a model write the nuggets of each question, as a table for people.
+
+    It reads the question, its answer and its gold. A person writes accept or reject under
+    `decision`, and may change a nugget, or add rows. Replies are kept in
+    data/memory/BENCHMARK.nuggets.jsonl and never paid for twice.
+
+    Args:
+        file: a CSV file
+        judge: one of conf/judge, whose model is asked; default: nuggets
+        set_: a Hydra override of the judge: --set judge.budget=5
+    """
+    config = composed(benchmark)
+    records = records_of(selected(config).benchmark.name)
+    (settings,) = judges_named(judge, set_).values()
+    if not isinstance(settings, ModelJudge):
+        raise ConfigurationError(f"--judge {judge} is no model; choose another, such as nuggets")
+    path = conf_file("prompt/nugget-writer.yaml")
+    task = NuggetTask(
+        settings,
+        parse(SystemPrompt, read_mapping(path), str(path)),
+        parse(WrittenIn, config["written_in"], "written_in"),
+        records.questions,
+        {each.doc_id: each.content for each in stream_documents(records.corpus)},
+    )
+    workflow = Workflow(task, files_of(config).replies(task.name))
+    if stopped := ask_missing(workflow, yes).stopped:
+        complain(f"stopped: {stopped}")
+    workflow.publish()
+    rows = [*task.rows(workflow.replay())]
+    write_csv(file, COLUMNS, rows)
+    print(
+        f"{file}: {len(rows)} nuggets of {len({row[0] for row in rows})} questions; write accept "
+        f"or reject under `decision`, then run `bears nuggets import {file} --author NAME`"
+    )
+
+
+def import_nuggets(file: Path, *, author: str, benchmark: str = "") -> None:
+    """Take the accepted nuggets of a table into the ledger.
+
+    They go to conf/ledger/BENCHMARK.yaml, and are exported and attested with the benchmark.
+
+    Args:
+        file: a table that `write` wrote, with decisions in it
+        author: who decided, for rows without an author
+    """
+    name = selected(composed(benchmark)).benchmark.name
+    found = read_nuggets(file, records_of(name).questions, author)
+    if not found:
+        raise LedgerError(f"{file}: no row is accepted; write accept under `decision`")
+    path = ledger_of(name)
+    with open_ledger(path) as ledger:
+        entries = [{key: value for key, value in asdict(one).items() if value} for one in found]
+        ledger.add("nuggets", entries, ("nugget_id",))
+    questions = len({one.question_id for one in found})
+    print(f"{path}: {len(found)} nuggets of {questions} questions; judge=nuggets looks for them")
+
+
+def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:
+    """Score people's assignments of TREC's RAG track: of nuggets, or of support to citations.
+
+    Reads JSON Lines of {run_id, qid, nuggets: [{importance, assignment}]}, or of {run_id, topic_id,
+    sentences: [{citations: [{support}]}]}, in which 2 is full support, 1 partial and 0 none. Prints
+    a row for each run: the mean over the topics of all runs. A topic that a run did not answer
+    counts 0; an undefined value is left out, such as the precision of an answer that cites nothing.
+
+    Args:
+        file: the assignments
+        format: default: table
+    """
+    values: defaultdict[str, dict[str, dict[str, float]]] = defaultdict(dict)
+    for number, line in numbered_lines(file):
+        # TREC's own file has NaN where a sentence is empty, which is not JSON.
+        row = json_value(line.replace(b": NaN", b": null"), f"{file}, line {number}")
+        try:
+            topic = str(row.get("qid", row.get("topic_id")))
+            values[str(row["run_id"])][topic] = _scores(row)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{file}, line {number}: not an assignment: {error!r:.80}") from None
+    if not values:
+        raise FormatError(f"{file}: no assignments")
+    # What a topic that a run did not answer counts.
+    absent: defaultdict[str, dict[str, float]] = defaultdict(dict)
+    for topics in values.values():
+        for topic, own in topics.items():
+            absent[topic] |= {name: UNANSWERED.get(name, value * 0) for name, value in own.items()}
+    means: dict[str, dict[str, Any]] = {}
+    for run, topics in sorted(values.items()):
+        columns = by_key(pair for topic in absent for pair in (absent | topics)[topic].items())
+        known = {name: [v for v in own if not isnan(v)] for name, own in columns.items()}
+        found = {name: fmean(own) if own else None for name, own in known.items()}
+        means[run] = {"topics": len(topics), **found}
+    if format == "json":
+        print(to_json(means))
+        return
+    rows = [[run, *own.values()] for run, own in means.items()]
+    print(tabulate(rows, ["run", *next(iter(means.values()))], floatfmt=".4f", missingval="–"))
+
+
+def _scores(row: Mapping[str, Any]) -> dict[str, float]:
+    if "sentences" in row:
+        cited = (each["citations"][:1] for each in row["sentences"])
+        return citation_scores([float(own[0]["support"]) / 2 if own else None for own in cited])
+    credits = SCALES["nuggets"].values
+    given = [credits[each["assignment"]] for each in row["nuggets"]]
+    return nugget_scores(given, [each["importance"] == "vital" for each in row["nuggets"]])
+
+
+COMMAND = {"write": write, "import": import_nuggets, "score": score}
