@@ -21,8 +21,7 @@ from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError, FormatError, LedgerError
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.evaluation.repeats import by_key
-from bears.files.intake.files import numbered_lines
-from bears.files.intake.json_text import json_value
+from bears.files.intake.json_text import lines
 from bears.files.records import stream_documents, to_json
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
@@ -114,9 +113,8 @@ def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:
         format: default: table
     """
     values: defaultdict[str, dict[str, dict[str, float]]] = defaultdict(dict)
-    for number, line in numbered_lines(file):
-        # TREC's own file has NaN where a sentence is empty, which is not JSON.
-        row = json_value(line.replace(b": NaN", b": null"), f"{file}, line {number}")
+    # TREC's own file has NaN where a sentence is empty.
+    for number, row in lines(file, nan="float"):
         try:
             topic = str(row.get("qid", row.get("topic_id")))
             values[str(row["run_id"])][topic] = _scores(row)
