@@ -9,12 +9,11 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
-import numpy as np
 from tabulate import tabulate
 
 from bears.answers.judging.calibration import calibrate, differences, same_and_kappa
 from bears.answers.judging.files import read_unjudged, records_in
-from bears.answers.judging.labelable import Labelable
+from bears.answers.judging.labelable import FEWEST, Labelable
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.panel import majority, rulings_of
 from bears.answers.judging.ruling import Case
@@ -23,7 +22,7 @@ from bears.config import parse, read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError, LedgerError
-from bears.evaluation.labeling import CONVINCING, Draw, Items, drawn, estimated, evidence, narrower
+from bears.evaluation.labeling import CONVINCING, drawn, evidence
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
 from bears.files.spreadsheet import read_named, write_csv
@@ -38,8 +37,6 @@ COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "
 PAIRED = ("n", "alone", "corrected", "worth")
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Candidates for the language of answers, chosen by script if no language is given."""
-FEWEST = 20
-"""How many labels an interval needs."""
 
 Format = Literal["table", "json"]
 
@@ -318,7 +315,7 @@ def decide(
     )
     if not b:
         said = f"{len(labeled)} of {len(pair.names)} {_called(what)} of {one_line(a)} labeled"
-    whole["estimates"] = estimates = _estimates(items, drawn_items, labels)
+    whole["estimates"] = estimates = pair.estimates(labeled)
     for whose, one in estimates.items():
         said += f"\nfor {whose} questions: {one['value']:+.4f}, 95 % interval {one['low']:+.4f} to "
         said += f"{one['high']:+.4f}; a hundred labels more make it {one['after_100']:.0%} as wide"
@@ -327,23 +324,6 @@ def decide(
     if not estimates:
         said += f"\nno interval before {FEWEST} labels"
     _print(format, whole, said)
-
-
-def _estimates(
-    items: Items, draws: Sequence[Draw], labels: Sequence[float]
-) -> dict[str, dict[str, float]]:
-    """Return the estimates for these questions and for such questions; empty with few labels."""
-    if len(labels) < min(FEWEST, len(items.weights)):
-        return {}
-    found, after = {}, narrower(items, draws, 100)
-    alone = replace(items, judge=np.zeros(len(items.judge)))
-    for whose, such in (("these", False), ("such", True)):
-        if one := estimated(items, draws, labels, such):
-            ends = {"value": one.value, "low": one.low, "high": one.high}
-            without = estimated(alone, draws, labels, such) or one
-            worth = (without.error / one.error) ** 2 if one.error and items.judge.any() else 0.0
-            found[whose] = {**ends, "after_100": after, "worth": worth}
-    return found
 
 
 COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": decide}

@@ -25,7 +25,11 @@ RETRIEVAL = (
     *("retrieval_accuracy@1", "retrieval_accuracy@2", "kor_map_official", "kor_map_strict"),
 )
 RAGAS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
-ANSWERS = ("answer_f1", "exact_match", "pass_rate", *RAGAS)
+ITEMS = (
+    *("graded_precision@10", "graded_dcg@10", "nugget_all", "nugget_vital", "nugget_weighted"),
+    *("citation_precision", "citation_recall", "refusal_recall", "false_refusal"),
+)
+ANSWERS = ("answer_f1", "exact_match", "pass_rate", *RAGAS, *ITEMS)
 MEASURES = (*RETRIEVAL, *ANSWERS)
 """The columns of measures. A benchmark without a measure leaves its cell empty."""
 
@@ -177,10 +181,11 @@ def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, A
     if not means:
         return {}
     decided = {key: deciding(config.get(key)) for key in ("generator", "judge")}
-    judge = str(_part(config, "judge").get("name", "none"))
+    names = [str(_part(config, group).get("name", "")) for group in ("generator", "judge")]
+    generator, judge = ("" if name == "none" else name for name in names)
     return {
-        "generator": str(_part(config, "generator").get("name", "")),
-        "judge": "" if judge == "none" else judge,
+        "generator": generator,
+        "judge": judge,
         "answers": digest_of(decided)[:12],
         "values": {name: means[name] for name in ANSWERS if name in means},
         "warnings": UNSCORED if means.get("unscored") else "",

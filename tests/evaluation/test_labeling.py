@@ -11,6 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
+from bears.answers.judging.labelable import Grades, LinearMeasure, document_pair
 from bears.answers.judging.pairs import GUESSES
 from bears.evaluation.clusters import Floats
 from bears.evaluation.labeling import (
@@ -25,7 +26,6 @@ from bears.evaluation.labeling import (
     narrower,
 )
 from bears.files.qrels import read_qrels
-from bears.selection.labelable import Grades, LinearMeasure, document_pair
 from bears.types import Hit, Ranking
 from tests.evaluation.test_labels import differences
 

@@ -12,7 +12,16 @@ from pathlib import Path
 
 from bears.answers.judging.judged import JudgedQuestion, with_rulings
 from bears.answers.judging.panel import Judges, Rulings, rulings_of
-from bears.answers.judging.ruling import SCALES, UNSCORED, Case, Graded, Item, Ruling
+from bears.answers.judging.ruling import (
+    SCALES,
+    UNCITED,
+    UNSCORED,
+    VITAL,
+    Case,
+    Graded,
+    Item,
+    Ruling,
+)
 from bears.config.ledger.entries import Nugget
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.files.chunk_run import read_chunk_run
@@ -28,7 +37,6 @@ DEPTH = 10
 """How many documents of a ranking are graded."""
 LONGEST = 8000
 """Characters of a passage that a judge reads."""
-VITAL, UNCITED = "vital", "uncited"
 Read = Callable[[Chunk], str]
 """Returns the text of a chunk; empty if its document is not in the benchmark."""
 

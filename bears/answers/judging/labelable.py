@@ -1,16 +1,33 @@
 """What people label, of two systems: items with a weight, and the table in which they do it."""
 
+import math
+import re
 from abc import ABC, abstractmethod
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from itertools import takewhile
+from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from bears.answers.judging.ruling import SCALES, VITAL
+from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
-from bears.evaluation.labeling import Draw, Items
+from bears.errors import FormatError
+from bears.evaluation.answers.nuggets import OKAY
+from bears.evaluation.labeling import Draw, Items, estimated, narrower
+from bears.files.digest import digest_of
+from bears.files.records import stream_documents
+from bears.types import Ranking
+
+FEWEST = 20
+"""How many labels an interval needs."""
+Rows = Mapping[str, Mapping[str, Any]]
+"""question_id to a row of judged answers."""
 
 
 class Labelable(ABC):
@@ -65,6 +82,33 @@ class Labelable(ABC):
     def drawn(self, draws: Iterable[LabelDraw]) -> list[Draw]:
         """Return draws of the ledger by the places of their items."""
         return [Draw(self.place[each.name], each.weight, each.largest) for each in draws]
+
+    def estimates(self, draws: Iterable[LabelDraw]) -> dict[str, dict[str, float]]:
+        """Return what is compared, as the labels correct the judge; empty with few labels.
+
+        Args:
+            draws: of this pair, in their order; those from the first without a label are left out.
+
+        Returns:
+            For ``these`` questions, and for ``such`` ones: ``value``; ``low`` and ``high`` of the
+            95 % interval; ``after_100``, the part of its width that it keeps after a hundred labels
+            more; and ``worth``, how many labels without the judge are worth one with it, 0 if that
+            is unknown.
+        """
+        items, labeled = self.items, list(takewhile(lambda each: each.labels, draws))
+        if len(labeled) < min(FEWEST, len(items.weights)):
+            return {}
+        places, labels = self.drawn(labeled), [self.value(each) for each in labeled]
+        found, after = {}, narrower(items, places, 100)
+        alone = replace(items, judge=np.zeros(len(items.judge)))
+        for whose, such in (("these", False), ("such", True)):
+            if one := estimated(items, places, labels, such):
+                ends = {"value": one.value, "low": one.low, "high": one.high}
+                without = estimated(alone, places, labels, such) or one
+                known = one.error and items.judge.any()
+                worth = (without.error / one.error) ** 2 if known else 0.0
+                found[whose] = {**ends, "after_100": after, "worth": worth}
+        return found
 
 
 @dataclass(frozen=True)
@@ -124,3 +168,160 @@ class ItemPair(Labelable):
     def value(self, draw: LabelDraw) -> float:
         """Return what the label counts."""
         return fmean(self.gains[label] for (label,) in draw.labels.values())
+
+
+HIGHEST = 3
+"""The best grade: the passage answers the question, and is about nothing else."""
+Grades = Mapping[str, Mapping[str, int]]
+"""question_id to doc_id to grade, from 0."""
+
+
+@dataclass(frozen=True, slots=True)
+class LinearMeasure:
+    """A measure that is a sum over documents of weight times gain.
+
+    For ``precision@k`` the gain is 1 from grade 1 on, and the weight 1/k. For ``dcg@k`` the gain is
+    the grade, and the weight 1/log2(rank + 1).
+    """
+
+    name: str
+
+    def __post_init__(self) -> None:
+        if not re.fullmatch(r"(precision|dcg)@[1-9][0-9]{0,5}", self.name):
+            raise FormatError(
+                f"--measure is {self.name!r:.80}; expected precision@K or dcg@K, which are sums "
+                "over documents"
+            )
+
+    @property
+    def k(self) -> int:
+        """Return the cutoff."""
+        return int(self.name.partition("@")[2])
+
+    @property
+    def best(self) -> int:
+        """Return the largest gain."""
+        return HIGHEST if self.name.startswith("dcg") else 1
+
+    def weight(self, rank: int) -> float:
+        """Return the weight of a gain at a rank, from 1."""
+        return 1 / math.log2(rank + 1) if self.best == HIGHEST else 1 / self.k
+
+    def gain(self, grade: int) -> float:
+        """Return the gain of a grade."""
+        return float(min(grade, self.best))
+
+
+def document_pair(
+    ours: Mapping[str, Ranking],
+    theirs: Mapping[str, Ranking],
+    measure: LinearMeasure,
+    grades: Grades,
+    questions: Mapping[str, str],
+    corpus: Path,
+) -> ItemPair:
+    """Return the documents whose ranks differ between two systems, for one measure.
+
+    Args:
+        ours, theirs: question_id to a system's ranking.
+        grades: of a model.
+        questions: question_id to text, of the whole benchmark.
+        corpus: the file of the documents.
+    """
+    weights: defaultdict[tuple[str, str], float] = defaultdict(float)
+    for sign, run in ((1, ours), (-1, theirs)):
+        for question in questions:
+            for rank, hit in enumerate(run.get(question, ())[: measure.k], start=1):
+                weights[question, hit.doc_id] += sign * measure.weight(rank)
+    both = (
+        {q: [hit.doc_id for hit in run[q][: measure.k]] for q in sorted(run)}
+        for run in (ours, theirs)
+    )
+
+    @cache
+    def texts() -> Mapping[str, str]:
+        wanted = {doc_id for _, doc_id in weights}
+        documents = stream_documents(corpus)
+        return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
+
+    return ItemPair(
+        " ".join([*(digest_of(each)[:12] for each in both), measure.name]),
+        ("question", "document"),
+        {str(grade): grade for grade in range(HIGHEST + 1)},
+        [measure.gain(grade) for grade in range(HIGHEST + 1)],
+        {name: weights[name] for name in sorted(weights) if weights[name]},
+        {(q, doc_id): grade for q, own in grades.items() for doc_id, grade in own.items()},
+        list(questions),
+        lambda question, doc_id: [questions[question], texts()[doc_id]],
+    )
+
+
+LINEAR = {
+    "nuggets": ("nugget_all", "nugget_vital", "nugget_weighted"),
+    "citations": ("citation_recall",),
+}
+
+
+def answer_pair(
+    what: Literal["nuggets", "citations"], measure: str, ours: Rows, theirs: Rows
+) -> ItemPair:
+    """Return the nuggets or the sentences of two systems' answers, or of one.
+
+    Args:
+        measure: ``nugget_all``, ``nugget_vital`` or ``nugget_weighted``; ``citation_recall``.
+        ours, theirs: question_id to a row of judged answers, with its items.
+
+    Raises:
+        FormatError: there is no such measure.
+    """
+    if measure not in LINEAR[what]:
+        raise FormatError(
+            f"--measure is {measure!r:.80}; expected {' or '.join(LINEAR[what])}, which are sums "
+            f"over {what}"
+        )
+    scale = SCALES[what]
+    labels = {word: label for label, word in enumerate(scale.values)}
+    weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], int]()
+    cells, questions = dict[tuple[str, str], list[Any]](), set[str]()
+    for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
+        for question, row in sorted(rows.items()):
+            own = [each for each in items_in(row) if each["scale"] == what]
+            parts = [_part(each, measure) for each in own]
+            if any(parts):
+                questions.add(question)
+            for each, part in zip(own, parts, strict=True):
+                texts = [{**row, **each}[text] for text in scale.texts]
+                # Nothing supports a sentence without a citation, and no answer states nothing.
+                if part and texts[-1].strip():
+                    name = question, f"{side} {each['name']}"
+                    weights[name], cells[name] = sign * part / sum(parts), texts
+                    if each["verdict"] in labels:
+                        judged[name] = labels[each["verdict"]]
+    written = {" ".join(name): texts for name, texts in cells.items()}
+    return ItemPair(
+        f"{digest_of(written)[:12]} {measure}",
+        scale.texts,
+        labels,
+        [*scale.values.values()],
+        weights,
+        judged,
+        sorted(questions),
+        lambda question, item: cells[question, item],
+    )
+
+
+def _part(item: Mapping[str, str], measure: str) -> float:
+    """Return the weight of a nugget or a sentence among those of its answer."""
+    if item["note"] == VITAL or measure in ("nugget_all", "citation_recall"):
+        return 1.0
+    return OKAY if measure == "nugget_weighted" else 0.0
+
+
+def grades_in(rows: Rows) -> dict[str, dict[str, int]]:
+    """Return question_id to doc_id to grade of the documents that a judge graded."""
+    found: dict[str, dict[str, int]] = {}
+    for question, row in rows.items():
+        own = [each for each in items_in(row) if each["scale"] == "relevance"]
+        known = {each["name"]: each["verdict"] for each in own if each["verdict"].isdecimal()}
+        found[question] = {name: int(grade) for name, grade in known.items()}
+    return found

@@ -8,6 +8,8 @@ from typing import Any, ClassVar, Protocol
 Verdict = str
 """A word of a `Scale`, or ``unscored``: unknown, never the lowest."""
 UNSCORED = "unscored"
+VITAL, UNCITED = "vital", "uncited"
+"""Notes of items: a nugget that an answer must have, and a sentence without a citation."""
 VALUES: Mapping[str, float] = {"pass": 1.0, "fail": 0.0, UNSCORED: math.nan}
 """The value of each verdict on an answer."""
 

@@ -1,14 +1,15 @@
 """Compare systems, and advise which one to take and what to know before following the advice."""
 
 import math
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
 from bears.config import parse, read_ledger
-from bears.config.ledger.entries import Ledger
+from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
@@ -239,14 +240,15 @@ def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
 
 
 def label_notes(systems: Sequence[System]) -> list[Sentence]:
-    """Return what differences of pass rates are worth, for systems with judged answers."""
+    """Return what the numbers of a judge are worth, for systems that one judged."""
     from bears.answers.judging.pairs import Pair
 
     judged = {
         each.name: each.judged for each in systems if each.judged and "pass_rate" in each.values
     }
     path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
-    labels = parse(Ledger, read_ledger(path), str(path)).labels if judged else ()
+    graded = [each for each in systems if each.judged]
+    labels = parse(Ledger, read_ledger(path), str(path)).labels if graded else ()
     judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
     notes: list[Sentence] = []
     for a, b in combinations(judged, 2):
@@ -264,4 +266,63 @@ def label_notes(systems: Sequence[System]) -> list[Sentence]:
         about |= {"low": signed(found.low), "high": signed(found.high), "more": more, "n": found.n}
         notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
     known = [note for note in notes if note[0] == "labels_some"]
-    return known or notes[:1]
+    notes = [*(known or notes[:1]), *_item_notes(graded, labels)]
+    return notes + [note for system in graded if (note := _circular(system))]
+
+
+ITEMS: Mapping[Any, str] = {
+    "documents": "graded_precision@10",
+    "nuggets": "nugget_all",
+    "citations": "citation_recall",
+}
+"""What people label, to the measure that they correct."""
+
+
+def _item_notes(systems: Sequence[System], labels: Sequence[LabelDraw]) -> Iterator[Sentence]:
+    """Yield what each system's measures of graded items are, and how people correct them."""
+    from bears.answers.judging import labelable
+
+    for system in systems:
+        for what, measure in ITEMS.items():
+            if measure not in system.values:
+                continue
+            linear = measure.removeprefix("graded_")
+            if what == "documents":
+                about = labelable.LinearMeasure(linear), labelable.grades_in(system.judged)
+                asked = dict.fromkeys(map(str, system.values.index), "")
+                pair = labelable.document_pair(system.rankings, {}, *about, asked, Path())
+            else:
+                pair = labelable.answer_pair(what, linear, system.judged, {})
+            draws = pair.draws(labels)
+            shown = {"system": system.name, "measure": measure, "of": len(pair.names)}
+            shown |= {"judge": _judge(system), "what": what}
+            found = pair.estimates(draws).get("these")
+            if found:
+                half = (found["high"] - found["low"]) / 2 * found["after_100"]
+                shown |= {"n": len([draw for draw in draws if draw.labels]), "half": half, **found}
+            yield ("items_some" if found else "items_none"), shown
+
+
+def _judge(system: System) -> str:
+    return str(system.revision.selection.get("judge")) if system.revision else "?"
+
+
+def _circular(system: System) -> Sentence | None:
+    """Return that the judge's model is of the same family as one of the system, if it is."""
+    config = system.revision.config if system.revision else {}
+    families = {group: _families(config.get(group)) for group in MODELS}
+    if both := families.pop("judge") & set[str]().union(*families.values()):
+        return "circular", {"system": system.name, "judge": _judge(system), "family": min(both)}
+    return None
+
+
+MODELS = ("judge", "generator", "rewriter", "retriever")
+"""The groups of the configuration whose models may be of one family."""
+
+
+def _families(part: Any) -> set[str]:
+    """Return the first letters of the names of all models in a part of a configuration."""
+    if not isinstance(part, Mapping):
+        return set()
+    own = re.match(r"[a-z]+", str(part.get("model") or "").rpartition("/")[2].lower())
+    return {own[0]} if own else set().union(*map(_families, part.values()))

@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from bears.answers.judging.ruling import UNCITED
+from bears.answers.judging.tables import items_in
 from bears.publishing.report.benchmark import OTHER, ReportedBenchmark, cut
 from bears.results.system import System
 from bears.trace import Trace
@@ -175,9 +177,18 @@ def _given(systems: Sequence[System], question_id: str) -> list[dict[str, Any]]:
         trace = system.traces.get(question_id)
         found = {**system.judged.get(question_id, {}), "answer": trace.answer if trace else ""}
         names = ("answer", "verdict", "reason", "cause")
-        if shown := {name: found[name] for name in names if found.get(name)}:
+        shown = {name: found[name] for name in names if found.get(name)}
+        if items := [_item(each) for each in items_in(found)]:
+            shown["items"] = items
+        if shown:
             given.append({"system": number, **shown})
     return given
+
+
+def _item(item: Mapping[str, str]) -> list[str]:
+    """Return the text of a graded item, its verdict, and what else is known of it."""
+    text = item.get("nugget") or item.get("sentence") or item["name"]
+    return [text, item["note"] if item["note"] == UNCITED else item["verdict"], item["note"]]
 
 
 def _value(system: System, measure: str, position: int) -> float | None:

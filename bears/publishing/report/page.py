@@ -87,11 +87,23 @@ def report(
     opened, too_large = details(benchmark, systems, _columns(measure, names), telling, top)
     look = looks(order)
     judged = sum(question.judged for question in questions)
-    answers = [_answered(system) for system in systems if system.judged]
-    advised = advice.advise(comparison, systems, measure, prefer) if judged else {}
+    # Without gold there may be the grades of a judge.
+    ranked = judged or any(measure in each.values and each.defined(measure) for each in systems)
+    answers = [
+        _answered(system)
+        for system in systems
+        if any("verdict" in row for row in system.judged.values())
+    ]
+    advised = advice.advise(comparison, systems, measure, prefer) if ranked else {}
     grouped = _grouped(systems, look, questions, measure)
     always = dict.fromkeys(("answer", "recall", "cost"), True)
-    sections = {**always, "groups": grouped, "answers": answers, "questions": True, "card": True}
+    sections = {
+        **always,
+        "groups": grouped,
+        "answers": answers or notes,
+        "questions": True,
+        "card": True,
+    }
     return _rendered(
         benchmark=benchmark,
         judged=judged,
@@ -99,7 +111,7 @@ def report(
         measure=measure,
         looks=look,
         sections=[(f"nav_{name}", name) for name, there in sections.items() if there],
-        answer=advice.headline(advised, measure, prefer) if judged else [("answer_unjudged", {})],
+        answer=advice.headline(advised, measure, prefer) if ranked else [("answer_unjudged", {})],
         advice=advice.rows(advised, systems, measure),
         take=advised.get("take", ""),
         doubts=advice.doubts(systems, measure) if judged else [],

@@ -102,12 +102,21 @@
       calls.map((call) => make("div", {},
         make("span", { class: "kind" }, [word("step_call"), ...CALL.map((name) => amount(name, call[name]))].filter(Boolean).join(" · ")),
         make("span", { dir: "auto" }, call.model || "–"))));
+  const GRADES = {
+    support: "✓", full_support: "✓", partial_support: "◐", not_support: "✗", no_support: "✗",
+    uncited: "–", unscored: "?",
+  };
   const answerGiven = (given) =>
     make("div", { class: "given" },
       make("p", {}, make("span", { class: "kind" },
         [word("given"), given.verdict && word("judged", { verdict: given.verdict }), given.cause].filter(Boolean).join(" · ")),
       make("span", { lang: data.language, dir: "auto" }, given.answer ?? "–")),
-      given.reason ? make("p", { class: "kind" }, given.reason) : null);
+      given.reason ? make("p", { class: "kind" }, given.reason) : null,
+      given.items ? make("ul", { class: "items" }, given.items.map(([text, verdict, note]) =>
+        make("li", { class: verdict },
+          make("span", { title: verdict }, GRADES[verdict] ?? verdict), " ",
+          make("span", { lang: data.language, dir: "auto" }, text),
+          note && note !== verdict ? make("span", { class: "score" }, ` ${note}`) : null))) : null);
   const column = (question, forms) => (system, at) => {
     const places = question.places[at].map((place) => place ?? word("place_none")).join(", ");
     return make("div", {},
