@@ -25,6 +25,11 @@ def good(request: Request) -> str:
         return translation(request)
     if "last_message" in parts:
         return rewrite(parts["last_message"], [turn["content"] for turn in parts["earlier"]])
+    if "passages" in parts and "answer" in parts:
+        facts = [f"It is {parts['answer']}.", parts["passages"][0].partition(". ")[2]]
+        kinds = ("vital", "okay")
+        listed = [{"text": f, "importance": k} for f, k in zip(facts, kinds, strict=True) if f]
+        return json.dumps({"nuggets": listed})
     if "passages" in parts:
         number = _number(parts["passages"])
         return json.dumps({"question": asked(number), "answer": miner(number)})

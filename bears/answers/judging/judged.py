@@ -228,19 +228,17 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         "by_source": grouped(lambda question: question.source_dataset),
         "by_answer_type": by_answer_type(rows),
     }
-    graded = {name: [row.traced[name] for row in rows] for name in rows[0].most} if rows else {}
+    names = dict.fromkeys(name for row in rows for name in row.most)
+    graded = {name: [row.traced.get(name, math.nan) for row in rows] for name in names}
     columns = {"pass_rate": [row.value for row in rows], **graded}
     intervals = {name: _interval(rows, name, values) for name, values in columns.items()}
     if known := {name: ends for name, ends in intervals.items() if ends}:
         results["interval_95"] = known
     if unscored := sum(each.ruling.verdict == UNSCORED for row in rows for each in row.graded):
         results["unscored_items"] = unscored
+        most = {name: [row.most.get(name, math.nan) for row in rows] for name in names}
         results["bounds"] = {
-            name: [
-                _mean(by_question(rows, values)),
-                _mean(by_question(rows, [row.most[name] for row in rows])),
-            ]
-            for name, values in graded.items()
+            name: [_mean(by_question(rows, of[name])) for of in (graded, most)] for name in names
         }
     if len(rulings) > 1:
         results["judges"] = {name: pass_rates(rows, own) for name, own in rulings.items()}

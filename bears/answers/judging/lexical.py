@@ -2,6 +2,7 @@
 
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import ClassVar
 
 from bears.answers.judging.ruling import Case, Item, Verdict
@@ -111,6 +112,7 @@ def _word(share: float, words: tuple[str, str, str]) -> Verdict:
     return words[1] if share >= PARTIAL else words[2]
 
 
+@lru_cache(10_000)
 def _terms(text: str) -> frozenset[str]:
     """Return the beginnings of words, without short words unless there are no others."""
     terms = cjk_bigrams(text)
