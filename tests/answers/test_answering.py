@@ -52,6 +52,8 @@ def test_answers_are_planned_filled_published_and_replayed_with_their_documents(
         "answer": colour(7),
         "evidence": ["d7"],
         "shown": ["d6", "d7", "d8"],
+        "citations": [{"end": 5, "chunk": "d7"}],
+        "refused": False,
     }
     assert [line["question_id"] for line in found] == [f"q{n}" for n in range(STONES)]
     assert server.stats()["requests"] == asked == STONES

@@ -39,6 +39,8 @@ def test_every_word_names_its_class(group: str, word: str) -> None:
         "contains": {"contains": "Contains"},
         "exact": {"exact": "Exact"},
         "panel": {"contains": "Contains", "exact": "Exact"},
+        "nuggets-words": {"nuggets-words": "NuggetWords"},
+        "citations-words": {"citations-words": "CitationWords"},
     }.get(word, {word: "ModelJudge"} if group == "judge" else "ModelGenerator")
 
 

@@ -155,8 +155,9 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         own = {key: float(table_rows[3][key]) for key in ("nugget_vital", "nugget_weighted")}
         assert own == {"nugget_vital": 1, "nugget_weighted": pytest.approx(2 / 3)}
         assert table_rows[11]["nugget_all"] == ""
-        # Neither the words nor this model find "It is red." in "red": it is short.
-        assert metrics["all"]["nugget_vital"] == round(8 / 11, 5)
+        # This model ignores short words, as in "It is red."; the words find a part of two of three.
+        found_vital = 8 / 11 if name == "nuggets" else 9 / 11
+        assert metrics["all"]["nugget_vital"] == round(found_vital, 5)
         assert metrics["all"]["nugget_all_strict"] == round(4 / 11, 5)
 
 

@@ -331,6 +331,6 @@ def test_a_ledger_that_would_not_do_what_it_says_is_refused(
 
 @pytest.mark.parametrize("text", ["", "# nothing decided\n", "edits:\n"])
 def test_an_emptied_ledger_is_none(text: str, project: Path) -> None:
-    parts = ("replacements", "edits", "reviews", "judgements", "labels")
+    parts = ("replacements", "edits", "reviews", "judgements", "labels", "nuggets")
     nothing: dict[str, Any] = {part: [] for part in parts}
     assert read_ledger(ledger_of(project, text)) == nothing

@@ -224,6 +224,8 @@ ELSEWHERE = {
     "cli.new": "the header of a table; tests/cli/test_init.py",
     "answers.judging.files": "sidecar.json, sealed by its manifest",
     "answers.judging.model": "a kept reply; tests/answers/test_judge_model.py",
+    "answers.judging.tables": "our own column of items",
+    "cli.nuggets": "read as the door for JSON Lines; tests/evaluation/test_nuggets.py",
     "publishing.report.benchmark": "records, sealed by their manifests",
     "publishing.report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",

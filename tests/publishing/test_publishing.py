@@ -50,7 +50,7 @@ CONFIG: dict[str, Any] = {
     "rewriter": {"name": "none"},
     "generator": {"name": "none"},
     "judge": {"name": "none"},
-    **{"replacements": [], "edits": [], "reviews": [], "judgements": []},
+    **{"replacements": [], "edits": [], "reviews": [], "judgements": [], "nuggets": []},
     "evaluate": {"measures": ["mrr"], "curve": []},
     "retrieve": {"depth": 100, "score_threshold": None, "ignore_identical_ids": False},
     "sources": {

@@ -73,8 +73,8 @@ class NuggetWords:
         """See `Judge`."""
         answer = case.texts["answer"]
         parts = [_terms(answer[start:end]) for start, end in sentence_spans(answer)]
-        having = Counter(term for text in case.beside for term in _terms(text))
-        share = _share(_terms(case.texts["nugget"]), parts, having, WINDOW)
+        having = Counter(term for text in case.beside for term in _telling(text))
+        share = _share(_telling(case.texts["nugget"]), parts, having, WINDOW)
         return _word(share, ("support", "partial_support", "not_support"))
 
 
@@ -88,7 +88,7 @@ class CitationWords:
 
     def verdict(self, case: Item, language: str) -> Verdict:  # noqa: ARG002
         """See `Judge`."""
-        sentence, passage = (_terms(case.texts[name]) for name in ("sentence", "passage"))
+        sentence, passage = _telling(case.texts["sentence"]), _terms(case.texts["passage"])
         share = _share(sentence, [passage], Counter(sentence), 1)
         return _word(share, ("full_support", "partial_support", "no_support"))
 
@@ -114,10 +114,15 @@ def _word(share: float, words: tuple[str, str, str]) -> Verdict:
 
 @lru_cache(10_000)
 def _terms(text: str) -> frozenset[str]:
-    """Return the beginnings of words, without short words unless there are no others."""
-    terms = cjk_bigrams(text)
-    long = [term for term in terms if len(term) > SHORT or not (term.isalpha() and term.islower())]
-    return frozenset(term[:BEGINNING] if term.isalpha() else term for term in long or terms)
+    """Return the beginnings of words."""
+    return frozenset(term[:BEGINNING] if term.isalpha() else term for term in cjk_bigrams(text))
+
+
+def _telling(text: str) -> frozenset[str]:
+    """Return the terms of a text without short words, unless there are no others."""
+    terms = _terms(text)
+    long = {term for term in terms if len(term) > SHORT or not (term.isalpha() and term.islower())}
+    return frozenset(long) or terms
 
 
 def contains_gold(golds: Sequence[str], answer: str, language: str) -> bool:
