@@ -14,8 +14,7 @@ from time import perf_counter
 
 from tabulate import tabulate
 
-from bears.evaluation.evaluate import evaluate, summarize
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import evaluate, parse_measure, summarize
 from bears.files.records import read_documents, read_questions
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.analysis import ANALYZERS

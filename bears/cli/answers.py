@@ -19,10 +19,14 @@ from bears.config import parse
 from bears.config.shape import Name
 from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
-from bears.evaluation.answers.forms import read_answers
-from bears.evaluation.answers.predictions import answers_of
-from bears.evaluation.answers.references import referenced
-from bears.evaluation.answers.score import AnswerScore, mean_score, score_answers, summarize_answers
+from bears.evaluation.answers.predictions import answers_of, read_answers
+from bears.evaluation.answers.score import (
+    AnswerScore,
+    mean_score,
+    referenced,
+    score_answers,
+    summarize_answers,
+)
 from bears.evaluation.repeats import asked_in, by_key
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.digest import sha256_of

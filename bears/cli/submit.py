@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import parse_measure
 from bears.evaluation.results import write_values
 from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest

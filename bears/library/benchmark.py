@@ -15,8 +15,7 @@ from bears.config.packaged import SHIPPED
 from bears.config.typed import configured
 from bears.errors import FormatError
 from bears.evaluation.decided import decided
-from bears.evaluation.evaluate import evaluate
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import evaluate, parse_measure
 from bears.evaluation.trace_measures import trace_values
 from bears.files.progress import Progress
 from bears.files.records import read_documents, read_questions

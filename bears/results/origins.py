@@ -13,8 +13,7 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.evaluate import tie_range
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import parse_measure, tie_range
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.trace_measures import OF_TRACES
 from bears.files.intake.files import read_whole

@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from bears.config import LEDGER, checkout
 from bears.errors import FormatError
-from bears.evaluation.measure import our_name
+from bears.evaluation.evaluate import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
 from bears.files.digest import digest_of
 from bears.files.records import adapter_of

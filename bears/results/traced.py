@@ -8,13 +8,11 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from bears.evaluation.answers.references import referenced
-from bears.evaluation.answers.score import score_answers
+from bears.evaluation.answers.score import referenced, score_answers
 from bears.evaluation.decided import Decided
-from bears.evaluation.evaluate import Evaluation, evaluate
-from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.evaluate import Evaluation, Measure, evaluate, parse_measure
+from bears.evaluation.metric import span_gold
 from bears.evaluation.repeats import PLACES, Repeat, asked_in, passes, repeats_of
-from bears.evaluation.spans import span_gold
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import stream_documents
 from bears.files.traces import read_traces

@@ -16,16 +16,16 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
 from bears.evaluation.clusters import Floats, Z
-from bears.evaluation.comparison.groups import letters, rank_ranges
 from bears.evaluation.comparison.paired import (
     equal_shares,
     exact_critical_value,
     mcnemar,
+    questions_for,
     randomization,
     score_interval,
+    smallest_difference,
 )
-from bears.evaluation.comparison.pairs import of_means, of_shares
-from bears.evaluation.comparison.power import questions_for, smallest_difference
+from bears.evaluation.comparison.pairs import letters, of_means, of_shares, rank_ranges
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.comparison.values import Measured as System

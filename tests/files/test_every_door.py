@@ -25,7 +25,7 @@ from bears.config import compose, parse, read_ledger, read_mapping, read_selecti
 from bears.config.ledger.update import read_judgements
 from bears.config.pipeline import run
 from bears.errors import BearsError
-from bears.evaluation.answers.forms import read_answers
+from bears.evaluation.answers.predictions import read_answers
 from bears.evaluation.timing import read_timing
 from bears.files import records
 from bears.files.benchmark_state import generated_in

@@ -9,9 +9,8 @@ import numpy as np
 from bears.errors import FormatError
 from bears.evaluation.clusters import described
 from bears.evaluation.comparison import result
-from bears.evaluation.comparison.paired import ALPHA
+from bears.evaluation.comparison.paired import ALPHA, questions_for, smallest_loss
 from bears.evaluation.comparison.pairs import seen_as_gain
-from bears.evaluation.comparison.power import questions_for, smallest_loss
 from bears.evaluation.comparison.values import Measured, clusters_in, kinds_of, shared_measures
 from bears.evaluation.trace_measures import sign_of
 

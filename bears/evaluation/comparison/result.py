@@ -8,10 +8,14 @@ import numpy as np
 import pandas as pd
 
 from bears.evaluation.clusters import Clusters, Floats, described
-from bears.evaluation.comparison.groups import placed
-from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
-from bears.evaluation.comparison.pairs import pairs_of, seen_as_gain
-from bears.evaluation.comparison.power import questions_for, smallest_difference
+from bears.evaluation.comparison.paired import (
+    ALPHA,
+    draws_for,
+    holm,
+    questions_for,
+    smallest_difference,
+)
+from bears.evaluation.comparison.pairs import pairs_of, placed, seen_as_gain
 from bears.evaluation.comparison.values import (
     SOURCE,
     TYPE,
