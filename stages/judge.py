@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings
-from bears.config.source import Source, source_of
+from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings, Source, source_of
 from bears.files.headline import write_headline
 from bears.files.records import read_json, read_questions, write_json
 from bears.files.spreadsheet import write_csv
@@ -42,7 +41,7 @@ def main(
     from bears.answers.settings import generator_of
     from bears.evaluation.decided import decided_in
     from bears.files.benchmark_state import benchmark_state
-    from bears.files.digest import sha256_of
+    from bears.files.records import sha256_of
 
     context = getattr(generator_of(generator), "context", "own")
     run = paths["within" if generator.get("within") else "run"]
@@ -76,7 +75,7 @@ def main(
 def _rulings(judge: Choice, language: str, replies: Path, cases: "list[Case]") -> "Rulings":
     from bears.answers.judging.model import NAME
     from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
-    from bears.llm.kept import load
+    from bears.llm.use import load
     from bears.llm.workflow import Workflow
 
     judges = judges_of(judge)

@@ -12,7 +12,7 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.files.rows import SourceRecords
 from bears.layout import LOCAL
 from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe

@@ -29,13 +29,12 @@ from bears.evaluation.answers.score import (
 )
 from bears.evaluation.repeats import asked_in, by_key
 from bears.files.benchmark_state import BenchmarkState
-from bears.files.digest import sha256_of
-from bears.files.records import read_documents, write_json
+from bears.files.records import read_documents, sha256_of, write_json
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.files.visible import one_line
 from bears.layout import LEADERBOARD, BenchmarkFiles
-from bears.llm.kept import load
+from bears.llm.use import load
 from bears.llm.workflow import Workflow
 from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 from bears.selection.configuration import composed, language_of, records_of, selected

@@ -10,8 +10,7 @@ from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
 from bears.language.profile import Language
 from bears.layout import ledger_of
-from bears.llm.kept import extend
-from bears.llm.use import missing_message
+from bears.llm.use import extend, missing_message
 from bears.questions.made import for_review
 from bears.selection import spending
 from bears.selection.configuration import composed, files_of, selected

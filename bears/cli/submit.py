@@ -8,9 +8,8 @@ from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.evaluate import parse_measure
 from bears.evaluation.results import write_values
-from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
-from bears.files.records import stream_documents, to_json, write_text
+from bears.files.records import sha256_of, stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
 from bears.layout import LEADERBOARD

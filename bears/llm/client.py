@@ -22,11 +22,9 @@ from bears.files.intake.json_text import json_value
 from bears.llm import faults
 from bears.llm.budget import Budget
 from bears.llm.concurrency import RequestPool
-from bears.llm.embedding import Embedded, EmbeddingRequest
-from bears.llm.endpoint import Access, Endpoint, find_access
-from bears.llm.models import Models, Price
+from bears.llm.models import Access, Endpoint, Models, Price, find_access
 from bears.llm.rate_limits import RateLimits, retry_after
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.wire import ChatAnswer, ChatRequest, Embedded, EmbeddingRequest
 
 LONGEST_WAIT = 60.0
 LONGEST_REFUSAL_S = 180.0

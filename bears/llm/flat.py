@@ -9,10 +9,9 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Generic
 
-from bears.llm.endpoint import AskingSettings
-from bears.llm.kept import KeptReplies, key_of
+from bears.llm.models import AskingSettings
 from bears.llm.prompt import broken
-from bears.llm.use import FILL, CheckedReply, Needs, R, all_of
+from bears.llm.use import FILL, CheckedReply, KeptReplies, Needs, R, all_of, key_of
 from bears.llm.wire import ChatAnswer, ChatRequest
 
 

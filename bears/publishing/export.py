@@ -9,8 +9,7 @@ from typing import Any
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import pick
-from bears.files.digest import sha256_of
-from bears.files.records import write_json, write_lines, write_text
+from bears.files.records import sha256_of, write_json, write_lines, write_text
 from bears.publishing import parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
 from bears.publishing.card import CARD, card

@@ -11,7 +11,7 @@ from bears.config.typed import build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.questions.document_pool import DocumentPool, Unit, pool_of, units_of
 from bears.questions.form import Form
 from bears.questions.readings import CheckTask

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bears.errors import SamplingError
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.questions.bench import Bench
 from bears.questions.readings import CheckedQuestions
 from bears.questions.sift import Sifted

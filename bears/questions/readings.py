@@ -16,8 +16,7 @@ from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, AnswerTask
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.language.yes_no import says_unanswerable
-from bears.llm.kept import KeptReplies
-from bears.llm.use import CheckedReply, Needs, all_of
+from bears.llm.use import CheckedReply, KeptReplies, Needs, all_of
 from bears.llm.wire import ChatAnswer
 from bears.questions.document_pool import DocumentPool, Unit
 from bears.questions.form import Fault, Form, Written

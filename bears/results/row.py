@@ -11,8 +11,7 @@ from bears.config import LEDGER, checkout
 from bears.errors import FormatError
 from bears.evaluation.evaluate import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
-from bears.files.digest import digest_of
-from bears.files.records import adapter_of
+from bears.files.records import adapter_of, digest_of
 from bears.files.visible import one_line
 from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL

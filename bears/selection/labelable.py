@@ -17,9 +17,8 @@ from bears.answers.judging.pairs import Pair, judged_in
 from bears.config.ledger.entries import LabelDraw
 from bears.errors import FormatError
 from bears.evaluation.labeling import Items
-from bears.files.digest import digest_of
 from bears.files.qrels import read_qrels
-from bears.files.records import stream_documents
+from bears.files.records import digest_of, stream_documents
 from bears.results.revision import VERDICTS, named
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen

@@ -19,8 +19,7 @@ from bears.files.manifest import check
 from bears.files.records import read_json, read_questions
 from bears.files.shown import complain
 from bears.files.traces import read_traces
-from bears.llm.kept import KeptReplies
-from bears.llm.use import Use
+from bears.llm.use import KeptReplies, Use
 from bears.llm.workflow import U, Workflow
 from bears.questions.bench import Bench, read_bench
 from bears.questions.made import sifted_of

@@ -5,11 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import SourceError
-from bears.files.digest import sha256_of
 from bears.files.progress import Progress
-from bears.files.records import atomic_write
+from bears.files.records import atomic_write, sha256_of
 from bears.files.rows import files_of, row_to_line
 from bears.files.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing

@@ -9,11 +9,10 @@ from pathlib import Path
 
 from pydantic import TypeAdapter
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import SourceError
-from bears.files.digest import sha256_of
 from bears.files.lock import locked_folder
-from bears.files.records import read_json, write_json
+from bears.files.records import read_json, sha256_of, write_json
 from bears.layout import FETCHED
 
 RECORD = FETCHED.name

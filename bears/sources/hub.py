@@ -5,7 +5,7 @@ from dataclasses import replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import SourceError
 from bears.files.intake.hub import commit_of, configs_of, exists, files_of, splits_of
 from bears.sources.first_fetch import first_seen

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub import card_of
 from bears.language.declared import disagreeing, identified

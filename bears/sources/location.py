@@ -6,7 +6,7 @@ from fnmatch import fnmatchcase
 from itertools import chain, islice
 from pathlib import Path
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import SourceError
 from bears.files.intake.hub import fetched, splits_of
 from bears.layout import LOCAL

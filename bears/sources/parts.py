@@ -9,7 +9,7 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import TypeVar
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import MalformedRow
 from bears.layout import LOCAL
 from bears.sources.naming import Naming, Words

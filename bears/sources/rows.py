@@ -20,7 +20,7 @@ from bears.files.intake.files import numbered_lines
 from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.parquet_rows import parquet_rows
-from bears.files.intake.table_text import csv_rows
+from bears.files.intake.tables import csv_rows
 from bears.files.records import reason_of
 from bears.files.visible import blank
 

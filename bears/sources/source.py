@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.config.typed import named
 from bears.errors import ConfigurationError
 from bears.language.tags import check_tag

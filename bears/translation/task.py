@@ -10,16 +10,14 @@ from functools import cached_property
 from pathlib import Path
 
 from bears.config.ledger.entries import Reviews
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.files.records import read_documents, read_lines, read_questions
 from bears.language.answers import aliases
 from bears.language.gates import GateSeverity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
-from bears.llm.kept import KeptReplies
 from bears.llm.models import estimate
-from bears.llm.use import CheckedReply
+from bears.llm.use import CheckedReply, KeptReplies
 from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.translation.bundles import resolve_bundles
 from bears.translation.glossary import read_glossary

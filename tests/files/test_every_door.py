@@ -30,18 +30,17 @@ from bears.evaluation.timing import read_timing
 from bears.files import records
 from bears.files.benchmark_state import generated_in
 from bears.files.chunk_run import read_chunk_run
-from bears.files.digest import check_digest
 from bears.files.intake.json_text import json_value
 from bears.files.manifest import read_manifest
 from bears.files.qrels import read_qrels
+from bears.files.records import check_digest
 from bears.files.rewritten import read_rewritten
 from bears.files.rows import RowFile
 from bears.files.traces import read_traces
 from bears.files.trec import read_table
-from bears.llm.endpoint import Access, environment
 from bears.llm.faults import read_problem
-from bears.llm.kept import load
-from bears.llm.models import load_models
+from bears.llm.models import Access, environment, load_models
+from bears.llm.use import load
 from bears.publishing.attestation import Attestation
 from bears.questions.task import draft_of
 from bears.results.board import read_board

@@ -19,7 +19,7 @@ from bears.files.intake.encodings import text_and_encoding
 from bears.files.intake.files import opened, read_text, read_whole
 from bears.files.intake.json_stream import begin, items, members
 from bears.files.intake.json_text import json_value, lines
-from bears.files.intake.table_text import csv_rows
+from bears.files.intake.tables import csv_rows
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank

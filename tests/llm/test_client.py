@@ -20,8 +20,6 @@ from bears.errors import ConfigurationError
 from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.concurrency import RequestPool
-from bears.llm.embedding import EmbeddingRequest
-from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
     Again,
     BudgetExhausted,
@@ -34,8 +32,17 @@ from bears.llm.faults import (
     Unavailable,
     read_problem,
 )
-from bears.llm.models import Models, Price, ceiling, estimate, load_models
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.models import (
+    Access,
+    Endpoint,
+    Models,
+    Price,
+    ceiling,
+    estimate,
+    find_access,
+    load_models,
+)
+from bears.llm.wire import ChatAnswer, ChatRequest, EmbeddingRequest
 from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 from tests.slow_server import dripping

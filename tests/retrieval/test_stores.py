@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
-from bears.files.digest import sha256_of
+from bears.files.records import sha256_of
 from bears.retrieval.models.encoder import normalized
 from bears.retrieval.stores.exact import candidates, dense_slack
 from bears.retrieval.stores.memory import Memory

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import BearsError, FormatError, SourceError
 from bears.language.blocks import blocks
 from bears.language.quotations import found_again

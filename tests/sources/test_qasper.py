@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import SourceError
 from bears.language.overlap import Chunks
 from bears.sources import qasper

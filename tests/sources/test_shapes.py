@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import FormatError, MalformedRow, SourceError
 from bears.files.records import read_json, read_lines, write_records
 from bears.files.rows import open_rows

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import ConfigurationError, SourceError
 from bears.sources import squad
 from bears.sources.convert import convert
@@ -438,7 +438,7 @@ CONVERT = """
 import sys
 from pathlib import Path
 from bears.sources.convert import convert
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.sources.source import reader_of
 path = Path(sys.argv[1])
 source = Source("tried", "en", "CC0-1.0", "multi-hop", path=path.name)

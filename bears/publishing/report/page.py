@@ -12,8 +12,7 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bears.answers.judging.ruling import VALUES
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED

@@ -12,7 +12,7 @@ from typing import Any
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
-from bears.files.digest import sha256_of
+from bears.files.records import sha256_of
 
 PACKAGE = "package:"
 COMMIT = "[0-9a-f]{40}"

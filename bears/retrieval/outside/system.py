@@ -20,14 +20,13 @@ from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
 from bears.files.addresses import without_passwords
-from bears.files.digest import digest_of
 from bears.files.intake.json_text import json_value
 from bears.files.journal import Journal
-from bears.files.records import read_lines, write_lines
+from bears.files.records import digest_of, read_lines, write_lines
 from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.layout import LOCAL
-from bears.llm.endpoint import value_of
+from bears.llm.models import value_of
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import Reply, Step, reply_of
 from bears.retrieval.retriever import Query, Stopwatch
