@@ -87,8 +87,7 @@ def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str
     """Replay made questions, without key or network unless the questioner has ``fill: auto``."""
     # These imports take half a second, which a benchmark with people's questions does not need.
     from bears.llm.workflow import Workflow
-    from bears.questions.bench import read_bench
-    from bears.questions.made import COLUMNS, made
+    from bears.questions.bench import COLUMNS, made, read_bench
 
     bench, out = configured(read_bench, keys)(paths["rows"]), paths["out"]
     questions, checks = (

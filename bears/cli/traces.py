@@ -13,7 +13,7 @@ from bears.files.visible import one_line
 from bears.results.recorded import Recorded
 from bears.results.recorded_files import read_recorded
 from bears.results.records import Records
-from bears.results.traced import ENDING
+from bears.results.system import ENDING
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.selection.configuration import composed, records_of, selected
 from bears.trace import Trace

@@ -25,8 +25,7 @@ from bears.language.tags import check_tag
 from bears.layout import CONF, PARAMS, PIPELINE, ledger_beside, lineage_beside
 from bears.library.index import Index
 from bears.library.scores import Scores
-from bears.results.system import frames_of
-from bears.results.traced import evaluation_of
+from bears.results.system import evaluation_of, frames_of
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.replies import asking, has_passages, reply_of
 from bears.trace import Search, Trace

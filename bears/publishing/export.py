@@ -1,20 +1,140 @@
-"""Write a finished benchmark in every format, with a card and an attestation."""
+"""Write a finished benchmark in every format, with a dataset card and an attestation."""
 
 import shutil
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
+
+import yaml
 
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import pick
 from bears.files.records import sha256_of, write_json, write_lines, write_text
+from bears.files.shown import markdown, markdown_table
+from bears.files.visible import one_line
 from bears.publishing import parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
-from bears.publishing.card import CARD, card
-from bears.publishing.finished import Finished
+from bears.publishing.finished import Finished, origin_of
 from bears.results.records import EXPORTED
+
+# From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
+# licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
+_STRICTNESS = (
+    *("CC0-1.0", "MIT", "Apache-2.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
+    *("CC-BY-NC-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
+)
+
+
+def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
+    """Return the licence of a whole, and remarks about it.
+
+    Args:
+        licences: SPDX identifiers. ``LicenseRef-…`` and ``NOASSERTION`` are terms of their own.
+
+    Returns:
+        The strictest identifier, and remarks. The identifier is ``NOASSERTION`` if a part states no
+        licence, because then its owner has to be asked.
+    """
+    parts = sorted(set(licences))
+    remarks = []
+    own = [name for name in parts if name not in _STRICTNESS]
+    if any("NC" in name for name in parts) and any(
+        "-SA-" in name and "NC" not in name for name in parts
+    ):
+        remarks.append(
+            "a share-alike part and a non-commercial part cannot both be met by one adapted work; "
+            "use the set as a collection whose parts keep their own licences"
+        )
+    if any(not name.startswith("LicenseRef-") for name in own):
+        remarks.append("a part states no licence: its owner has to be asked before it is shared")
+        return "NOASSERTION", remarks
+    if own:
+        remarks.append(f"{', '.join(own)}: read its own terms, which hold for the whole")
+        return own[0], remarks
+    return max(parts, key=_STRICTNESS.index, default="NOASSERTION"), remarks
+
+
+CARD = "README.md"
+SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
+"""Dataset hubs name sizes like this."""
+
+
+def card(finished: Finished, attestation: Attestation) -> str:
+    """Return README.md with the front matter that dataset hubs read."""
+    licence, remarks = strictest(s.licence for s in finished.sources.values())
+    parts = [
+        f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
+        f"# {markdown(finished.benchmark.name)}",
+        *map(markdown, finished.about),
+        f"Language: {markdown(finished.benchmark.language)}.",
+        "## Composition",
+        *_composition(finished),
+        "## Sources and licences",
+        _sources(finished),
+        f"The licence that follows for the whole: **{markdown(licence)}**."
+        + "".join(f" Note: {markdown(remark)}." for remark in remarks),
+        "## Verification",
+        _verification(finished),
+        "## Make it again",
+        "In a project with the same configuration and kept translations:",
+        f"```\ndvc exp run -S benchmark={one_line(finished.benchmark.name)}\n"
+        "bears attest FOLDER   # this folder\n```",
+        f"Root digest: `{attestation.root}`",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
+    known = licence != "NOASSERTION" and not licence.startswith("LicenseRef-")
+    # A thousand has four digits, and each size is ten times the one before.
+    power = min(max(len(str(len(finished.documents))), 3), 9) - 3
+    return {
+        "pretty_name": finished.benchmark.name,
+        "language": [finished.benchmark.language],
+        "license": licence.lower() if known else "other",
+        "task_categories": ["text-retrieval", "question-answering"],
+        "size_categories": [f"{SIZES[power - 1]}<n<{SIZES[power]}" if power else "n<1K"],
+        "configs": [
+            {"config_name": name, "data_files": [{"split": "test", "path": path}]}
+            for name, path in parquet.FILES.items()
+        ],
+    }
+
+
+def _composition(finished: Finished) -> list[str]:
+    questions = Counter((q.source_dataset, q.question_type) for q in finished.questions)
+    documents = Counter(d.original_source for d in finished.documents)
+    gold = Counter(d.original_source for d in finished.documents if d.is_gold)
+    asked = ([*place, n] for place, n in sorted(questions.items()))
+    pool = ([source, n, gold[source]] for source, n in sorted(documents.items()))
+    return [
+        _table(["source", "type", "questions"], asked),
+        _table(["source", "documents", "of them gold"], pool),
+    ]
+
+
+def _sources(finished: Finished) -> str:
+    rows = []
+    for row in finished.provenance:
+        origin, revision = origin_of(row) or "a local folder", row.get("revision", "")
+        files = "; ".join(f"{file['name']} sha256 {file['sha256']}" for file in row["files"])
+        rows.append([row["source"], origin, revision, row["licence"], files])
+    return _table(["source", "from", "revision", "licence", "files"], rows)
+
+
+def _verification(finished: Finished) -> str:
+    counts = Counter((f["severity"], f["check"]) for f in finished.findings)
+    if not counts:
+        return "Every check passed without a finding."
+    return _table(["severity", "check", "findings"], ([*of, n] for of, n in sorted(counts.items())))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    return markdown_table(header, [[str(cell) for cell in row] for row in rows]).rstrip("\n")
+
 
 BEIR = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 

@@ -28,8 +28,7 @@ from bears.results.records import Records
 from bears.results.revision import OF_SYSTEM, WORKSPACE, Revision, cached_runs, named, revisions
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
-from bears.results.system import Doubts, System, UnreadTexts, frames_of
-from bears.results.traced import ENDING, system_of_traces
+from bears.results.system import ENDING, Doubts, System, UnreadTexts, frames_of, system_of_traces
 from bears.results.values import averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in

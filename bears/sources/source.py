@@ -10,10 +10,10 @@ from bears.errors import ConfigurationError
 from bears.language.tags import check_tag
 from bears.sources import beir, passage_rows, squad
 from bears.sources.folder.read import read_own
-from bears.sources.naming import Words
 from bears.sources.pairs import WORDS as PAIRS
 from bears.sources.pairs import read_pairs
 from bears.sources.parts import Reader
+from bears.sources.rows import Words
 
 
 @dataclass(frozen=True)

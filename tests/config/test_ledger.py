@@ -14,7 +14,7 @@ from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.edits import apply_edits
 from bears.sampling.mixture import Quota, Recipe
-from bears.sources.records import RowRecords, passage_document, passage_question
+from bears.sources.parts import RowRecords, passage_document, passage_question
 from bears.types import Document, ParagraphPlace, Question
 from tests.sampled import draw
 

@@ -42,7 +42,7 @@ from bears.llm.faults import read_problem
 from bears.llm.models import Access, environment, load_models
 from bears.llm.use import load
 from bears.publishing.attestation import Attestation
-from bears.questions.task import draft_of
+from bears.questions.readings import draft_of
 from bears.results.board import read_board
 from bears.results.origins import system_at, system_in_csv
 from bears.results.recorded_files import read_recorded
@@ -53,10 +53,10 @@ from bears.results.system import System
 from bears.results.values import read_values
 from bears.retrieval.rewriting.model import SHAPE
 from bears.selection.configuration import language_of, records_of
-from bears.sources.first_fetch import first_seen
 from bears.sources.folder.asked import Places
 from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
+from bears.sources.location import first_seen
 from bears.sources.rows import read_rows
 from bears.translation.glossary import parse_terms, read_glossary
 from bears.translation.review import read_decisions

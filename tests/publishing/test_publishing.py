@@ -28,8 +28,7 @@ from bears.files.records import (
     write_records,
 )
 from bears.publishing.attestation import attest, differences
-from bears.publishing.card import card, strictest
-from bears.publishing.export import write_export
+from bears.publishing.export import card, strictest, write_export
 from bears.publishing.finished import Finished, read_finished
 from bears.types import Document, Question
 from tests.publishing.pushing_hub import pushed_to

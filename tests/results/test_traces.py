@@ -28,7 +28,7 @@ from bears.files.records import write_json, write_records
 from bears.files.traces import read_traces, write_traces
 from bears.results.origins import OF_ANSWERS
 from bears.results.recorded_files import read_recorded
-from bears.results.traced import system_of_traces
+from bears.results.system import system_of_traces
 from bears.results.values import read_values
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace

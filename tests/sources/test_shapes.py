@@ -20,8 +20,7 @@ from bears.sources import beir, location, pandachat, science_ko
 from bears.sources.convert import convert
 from bears.sources.folder.read import read_own
 from bears.sources.location import locate
-from bears.sources.parts import Reader
-from bears.sources.records import own_question, pool_document, pool_question
+from bears.sources.parts import Reader, own_question, pool_document, pool_question
 from bears.types import Answer, Document, Question, SourceQuestion, Turn
 from stages import download, sample, translate, verify
 from tests.desk import Desk, checkout

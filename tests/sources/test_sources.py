@@ -20,9 +20,8 @@ from bears.errors import ConfigurationError, SourceError
 from bears.sources import squad
 from bears.sources.convert import convert
 from bears.sources.location import locate
-from bears.sources.parts import Reader
+from bears.sources.parts import Reader, numbered_records
 from bears.sources.passage_rows import multi_hop, with_passages
-from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
 from bears.sources.source import checked
 from bears.types import Document, SourceQuestion
