@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bears.config import parse
 from bears.errors import AttestationFailed
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.records import sha256_of
 from bears.publishing import attestation
 from bears.publishing.export import PROVENANCE, unlike_export, write_export

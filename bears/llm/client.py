@@ -17,8 +17,7 @@ import tenacity
 
 from bears.errors import FormatError
 from bears.files.addresses import without_passwords
-from bears.files.intake.files import WHOLE_BYTES, beyond
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import WHOLE_BYTES, beyond, json_value
 from bears.llm import faults
 from bears.llm.budget import Budget
 from bears.llm.concurrency import RequestPool

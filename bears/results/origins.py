@@ -16,8 +16,7 @@ from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import parse_measure, tie_range
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.trace_measures import OF_TRACES
-from bears.files.intake.files import read_whole
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value, read_whole
 from bears.files.manifest import check
 from bears.files.shown import complain
 from bears.files.visible import one_line

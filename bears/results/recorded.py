@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.retrieval.outside.replies import SOURCES, Passage, Reply, Step
 from bears.trace import ModelCall
 

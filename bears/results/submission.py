@@ -10,8 +10,7 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, Valida
 from typing_extensions import TypedDict
 
 from bears.errors import FormatError
-from bears.files.intake.files import decoded, numbered_lines, read_whole
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import decoded, json_value, lines, numbered_lines, read_whole
 from bears.files.records import adapter_of, reason_of
 from bears.files.trec import read_table
 from bears.types import Hit, Ranking, in_order

@@ -13,7 +13,7 @@ from itertools import islice
 
 from bears.errors import LedgerError
 from bears.sampling.bears import Pool, passage_texts, question_documents
-from bears.sampling.drafts import Draft
+from bears.sampling.v1 import Draft
 from bears.types import Document
 
 SPARES_PER_QUESTION = 10

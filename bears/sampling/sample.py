@@ -8,12 +8,11 @@ from typing import Any
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
 from bears.sampling.bears import bears_pool, passage_texts, questions_of, role
-from bears.sampling.drafts import Draft, Sources, Visit
 from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_line, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
 from bears.sampling.replacement import replace_questions
-from bears.sampling.v1 import V1Sample, as_published, sample_v1
+from bears.sampling.v1 import Draft, Sources, V1Sample, Visit, as_published, sample_v1
 from bears.types import Document, Question
 
 

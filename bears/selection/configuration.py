@@ -8,7 +8,7 @@ from bears.config import Config, compose, parse, read_mapping, read_selection
 from bears.config.shape import BenchmarkIdentity, Configuration, Source, source_of
 from bears.config.typed import configured
 from bears.errors import AttestationFailed, ConfigurationError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.manifest import check
 from bears.files.records import read_json, sha256_of
 from bears.files.shown import complain

@@ -27,7 +27,7 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import SourceError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.progress import Progress
 from bears.language.overlap import Chunks
 from bears.sources.parts import Parts, RowRecords, numbered, pool_document, pool_question

@@ -15,7 +15,7 @@ from pathlib import Path
 from bears.config.ledger.entries import Reviews
 from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.records import read_documents, read_lines, read_questions
 from bears.files.visible import blank
 from bears.language.answers import aliases

@@ -30,7 +30,7 @@ from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.comparison.values import Measured as System
 from bears.evaluation.means import bounded_interval
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 
 
 def system(name: str, values: dict[str, list[float]], **known: object) -> System:

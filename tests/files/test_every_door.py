@@ -30,7 +30,7 @@ from bears.evaluation.timing import read_timing
 from bears.files import records
 from bears.files.benchmark_state import generated_in
 from bears.files.chunk_run import read_chunk_run
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.manifest import read_manifest
 from bears.files.qrels import read_qrels
 from bears.files.records import check_digest

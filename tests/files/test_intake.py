@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from bears.errors import FormatError
 from bears.files.intake import files, json_stream
 from bears.files.intake.encodings import text_and_encoding
-from bears.files.intake.files import opened, read_text, read_whole
+from bears.files.intake.files import json_value, lines, opened, read_text, read_whole
 from bears.files.intake.json_stream import begin, items, members
-from bears.files.intake.json_text import json_value, lines
 from bears.files.intake.tables import csv_rows
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.spreadsheet import read_cells

@@ -16,7 +16,7 @@ from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.ruling import Case, Ruling, Verdict
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.language.tags import primary
 from bears.llm.flat import FlatUse
 from bears.llm.models import AskingSettings

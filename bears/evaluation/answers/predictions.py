@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 from bears.errors import FormatError
 from bears.evaluation.by_text import id_by_text
 from bears.evaluation.repeats import repeats_of
-from bears.files.intake.files import numbered_lines
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import json_value, lines, numbered_lines
 from bears.files.spreadsheet import read_named
 from bears.files.traces import trace_of
 from bears.language.overlap import Chunks

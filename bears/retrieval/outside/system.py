@@ -20,7 +20,7 @@ from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
 from bears.files.addresses import without_passwords
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.journal import Journal
 from bears.files.records import digest_of, read_lines, write_lines
 from bears.files.shown import complain
