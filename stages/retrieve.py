@@ -26,7 +26,7 @@ from bears.retrieval.index_files import PLACES, check_made_from
 from bears.retrieval.levels import SearchResult, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
-from bears.retrieval.stores.vector_store import Approximate
+from bears.retrieval.vectors import Approximate
 from bears.types import Chunk, Question
 
 BATCH = 64

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.evaluation.by_text import id_by_text
+from bears.evaluation.answers.predictions import id_by_text
 from bears.files.records import stream_documents
 from bears.files.shown import complain
 from bears.files.traces import write_traces

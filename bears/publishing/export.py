@@ -1,7 +1,10 @@
-"""Write a finished benchmark in every format, with a dataset card and an attestation."""
+"""Write a finished benchmark in every format, with a card and an attestation.
+
+The parquet files have fixed columns, which MTEB loads as a retrieval task.
+"""
 
 import shutil
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -12,13 +15,78 @@ import yaml
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import pick
-from bears.files.records import sha256_of, write_json, write_lines, write_text
+from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
 from bears.files.shown import markdown, markdown_table
 from bears.files.visible import one_line
-from bears.publishing import parquet
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
 from bears.publishing.finished import Finished, origin_of
 from bears.results.records import EXPORTED
+from bears.types import Judgement
+
+PARQUET = {name: f"parquet/{name}.parquet" for name in ("queries", "corpus", "qrels")}
+NAMES = {
+    "queries": {"_id": "question_id", "text": "question"},
+    "corpus": {"_id": "doc_id", "title": "", "text": "content"},
+    "qrels": {"query-id": "question_id", "corpus-id": "doc_id", "score": "grade"},
+}
+"""Columns as MTEB calls them, and their fields, whose names they had in earlier exports.
+
+MTEB asks for a title. Ours is in the text.
+"""
+
+
+def write_parquet(finished: Finished, folder: Path) -> None:
+    """Write queries, corpus and qrels.
+
+    The bytes depend on the version of pyarrow; the rows do not. MTEB makes batches of all columns
+    of the queries, so that none of them has lists.
+    """
+    # The import takes 0.1 s, and only an export needs it.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text, truth = pa.string(), pa.bool_()
+    question = {"_id": text, "text": text, "gold_answer": text, "source_dataset": text}
+    question |= {"question_type": text, "judged": truth, "group": text}
+    document = {"_id": text, "title": text, "text": text}
+    document |= {"original_source": text, "original_id": text, "is_gold": truth, "group": text}
+    judgements = [
+        Judgement(q.question_id, doc_id, grade)
+        for q in finished.questions
+        for doc_id, grade in q.grades.items()
+    ]
+    tables = {
+        "queries": (finished.questions, question),
+        "corpus": (finished.documents, document),
+        "qrels": (judgements, {"query-id": text, "corpus-id": text, "score": pa.int64()}),
+    }
+    for name, (records, kinds) in tables.items():
+        fields = {column: NAMES[name].get(column, column) for column in kinds}
+        columns = {
+            column: [getattr(record, field) if field else "" for record in records]
+            for column, field in fields.items()
+        }
+        with atomic_write(folder / PARQUET[name]) as stream:
+            pq.write_table(pa.table(columns, pa.schema(kinds)), stream)
+
+
+def rows_as_now(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file, which an earlier version may have written.
+
+    The queries of an earlier one have their gold, so those of a later one get it from the qrels.
+    """
+    now = {before: column for column, before in NAMES.get(path.stem, {}).items()}
+    rows = [{now.get(name, name): row[name] for name in row} for row in parquet_rows(path)]
+    if path.stem == "corpus":
+        return [{"title": "", **row} for row in rows]
+    if path.stem == "queries":
+        gold = defaultdict[str, list[str]](list)
+        for row in rows_as_now(path.with_name("qrels.parquet")):
+            gold[row["query-id"]].append(row["corpus-id"])
+        return [{"gold_doc_ids": gold[row["_id"]], **row} for row in rows]
+    return rows
+
 
 # From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
 # licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
@@ -99,7 +167,7 @@ def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
         "size_categories": [f"{SIZES[power - 1]}<n<{SIZES[power]}" if power else "n<1K"],
         "configs": [
             {"config_name": name, "data_files": [{"split": "test", "path": path}]}
-            for name, path in parquet.FILES.items()
+            for name, path in PARQUET.items()
         ],
     }
 
@@ -196,7 +264,7 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
             shutil.copyfile(path, folder / path.name)
     write_json(folder / EXPORTED, _exported_part(finished))
     write_beir(finished, folder)
-    parquet.write_parquet(finished, folder)
+    write_parquet(finished, folder)
     attestation = attest(finished)
     write_text(folder / CARD, card(finished, attestation))
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -224,7 +292,7 @@ def _same(one: Path, other: Path) -> bool:
     if sha256_of(one) == sha256_of(other):
         return True
     # The bytes of parquet depend on the version of pyarrow.
-    return one.suffix == ".parquet" and parquet.rows_as_now(one) == parquet.rows_as_now(other)
+    return one.suffix == ".parquet" and rows_as_now(one) == rows_as_now(other)
 
 
 def _exported_part(finished: Finished) -> dict[str, Any]:

@@ -20,9 +20,9 @@ from bears.questions.readings import CheckedQuestions, CheckTask, QuestionTask
 from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
 from bears.questions.sift import Sieve, Sifted
 from bears.retrieval.chunking import chunks
-from bears.sampling.edits import apply_edits
 from bears.sampling.lineage import document_lines
 from bears.sampling.mixture import sampler_of
+from bears.sampling.sample import apply_edits
 from bears.types import Document, Generated, IndexedChunk, Question, Span, in_file
 
 

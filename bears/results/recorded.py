@@ -9,7 +9,7 @@ from typing import Any
 
 from bears.errors import FormatError
 from bears.files.intake.files import json_value
-from bears.retrieval.outside.replies import SOURCES, Passage, Reply, Step
+from bears.retrieval.outside.matching import SOURCES, Passage, Reply, Step
 from bears.trace import ModelCall
 
 KINDS = {

@@ -10,7 +10,7 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.errors import SubmissionRefused
-from bears.evaluation.by_text import id_by_text
+from bears.evaluation.answers.predictions import id_by_text
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, parse_measure, summarize
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals

@@ -18,8 +18,7 @@ from bears.answers.judging.judged import results_of, with_rulings
 from bears.answers.judging.tables import write_judged
 from bears.cli import main
 from bears.errors import BearsError
-from bears.evaluation.comparison.gate import judged
-from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.result import compare, judged
 from bears.evaluation.comparison.values import Measured
 from bears.evaluation.repeats import note, repeats_of
 from bears.evaluation.trace_measures import trace_values

@@ -18,9 +18,8 @@ from bears.answers.judging.ruling import Case, Ruling, Verdict
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
 from bears.files.intake.files import json_value
 from bears.language.tags import primary
-from bears.llm.flat import FlatUse
+from bears.llm.flat import FlatUse, broken, check_names
 from bears.llm.models import AskingSettings
-from bears.llm.prompt import broken, check_names
 from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply, KeptReplies, key_of
 from bears.llm.wire import ChatAnswer

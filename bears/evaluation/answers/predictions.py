@@ -1,8 +1,7 @@
 """Read the files in which systems give their answers, and match them with a benchmark's questions.
 
 Their content is not trusted. The form of a file is detected from it, never from the file's name,
-but for .xlsx.
-"""
+but for .xlsx."""
 
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -11,9 +10,9 @@ from functools import cache
 from itertools import chain
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import normalize
 
 from bears.errors import FormatError
-from bears.evaluation.by_text import id_by_text
 from bears.evaluation.repeats import repeats_of
 from bears.files.intake.files import json_value, lines, numbered_lines
 from bears.files.spreadsheet import read_named
@@ -21,6 +20,31 @@ from bears.files.traces import trace_of
 from bears.language.overlap import Chunks
 from bears.trace import Trace
 from bears.types import Chunk, Document, Question
+
+
+def id_by_text(questions: Iterable[Question]) -> Callable[[str, str], str]:
+    """Return a function from a text to the id of the question that it is; else to the text.
+
+    White space, case and the Unicode form of a character do not matter. The function also takes the
+    beginning of its message; it raises FormatError if several questions have the text.
+    """
+    ids = defaultdict[str, list[str]](list)
+    for question in questions:
+        ids[_form(question.question)].append(question.question_id)
+
+    def find(text: str, where: str) -> str:
+        found = ids.get(_form(text), [text])
+        if len(found) > 1:
+            both = f"the questions {found[0]} and {found[1]}; give question_id"
+            raise FormatError(f"{where}{text!r:.80} is the text of {both}")
+        return found[0]
+
+    return find
+
+
+def _form(text: str) -> str:
+    return " ".join(normalize("NFC", text).split()).casefold()
+
 
 IDS = ("question_id", "eval_id")
 NAMES = (*IDS, "question")

@@ -27,8 +27,7 @@ from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.layout import LOCAL
 from bears.llm.models import value_of
-from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import Reply, Step, reply_of
+from bears.retrieval.outside.matching import PassageMatcher, Reply, Step, matched, reply_of
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
@@ -44,7 +43,7 @@ class OutsideSettings:
 
     Args:
         call: ``module:function`` of the project, called with a question and ``k``; returns what
-            `bears.retrieval.outside.replies.reply_of` reads.
+            `bears.retrieval.outside.matching.reply_of` reads.
         url: gets POST with ``{"query": …, "k": …}`` and returns a list of mappings with ``id``,
             ``source``, ``text``, ``start``; or ``{"answer": …, "passages": [such a list]}``.
         url_env: the environment variable, or the word in .env, with an address that holds a key.

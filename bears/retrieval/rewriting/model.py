@@ -11,9 +11,8 @@ from bears.config.shape import WrittenIn
 from bears.errors import FormatError, RepliesCorrupt
 from bears.files.records import read_questions
 from bears.files.visible import blank
-from bears.llm.flat import FlatUse, shown
+from bears.llm.flat import FlatUse, SystemPrompt, shown
 from bears.llm.models import AskingSettings, estimate
-from bears.llm.prompt import SystemPrompt
 from bears.llm.shape import Shape
 from bears.llm.use import CheckedReply, KeptReplies
 from bears.llm.wire import ChatAnswer

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.retrieval.sparse.analysis import Analyzer
+from bears.retrieval.sparse.terms import Analyzer
 
 Numbers = NDArray[np.int64]
 REMEMBERED, LONGEST = 16 << 20, 64

@@ -11,7 +11,7 @@ from pydantic import Field
 from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
 from bears.llm.models import check_variable, value_of
-from bears.retrieval.stores.vector_store import NumberedShard
+from bears.retrieval.vectors import NumberedShard
 from bears.types import Positive
 
 T = TypeVar("T")

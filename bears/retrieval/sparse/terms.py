@@ -1,18 +1,69 @@
-"""Words of languages with spaces, as Lucene's StandardTokenizer finds them, and their stems.
+"""From text to the terms that BM25 counts: whole words, their stems, and parts of unspaced scripts.
 
-The tokenizer follows the rules of Unicode's annex 29 (word boundaries). `lucene` is Lucene's
-EnglishAnalyzer, which Anserini uses for its BM25 baselines of BEIR.
+The tokenizer of words follows the rules of Unicode's annex 29 (word boundaries), as Lucene's
+StandardTokenizer does. `lucene` is Lucene's EnglishAnalyzer, which Anserini uses for its BM25
+baselines of BEIR.
 """
 
 import re
 import unicodedata
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from itertools import groupby
-from typing import Any
+from typing import Annotated, Any
+
+from pydantic import AfterValidator
 
 from bears.language.folding import folded
-from bears.retrieval.sparse.analysis.unspaced import words
+from bears.language.scripts import HAN, HANGUL, KANA
+
+# Han, kana and Hangul are written without spaces between words, or with suffixes attached.
+_UNSPACED = HAN + KANA + HANGUL
+_ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
+_RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
+_FIRST = re.compile(f"[{_UNSPACED}]")
+
+
+def normalize(text: str) -> str:
+    """Return a folded text in lower case without accents, with 台, the everyday form, for 臺."""
+    if text.isascii():
+        return text.lower()
+    return _ACCENTED.sub(_bare, folded(text)).lower().replace("臺", "台")
+
+
+def _bare(match: re.Match[str]) -> str:
+    return unicodedata.normalize("NFD", match[0])[0]
+
+
+def words(text: str) -> list[str]:
+    """Return runs of letters and digits, unspaced scripts as one run."""
+    if text.isascii() and text.isalnum():
+        return [text.lower()]
+    return _RUN.findall(normalize(text))
+
+
+def cjk_bigrams(text: str) -> list[str]:
+    """Return characters and overlapping pairs for unspaced scripts, whole words for others."""
+    return [term for run in words(text) for term in _characters_and_pairs(run)]
+
+
+def _characters_and_pairs(run: str) -> Iterator[str]:
+    if _FIRST.match(run):
+        yield from run
+        yield from (run[i : i + 2] for i in range(len(run) - 1))
+    else:
+        yield run
+
+
+def segmented(text: str) -> list[str]:
+    """Return jieba's words (from rjieba) for Chinese, whole words for scripts with spaces."""
+    import rjieba
+
+    # rjieba alone would split accented Latin letters from their words.
+    return [
+        term for run in words(text) for term in (rjieba.cut(run) if _FIRST.match(run) else (run,))
+    ]
+
 
 LONGEST = 255
 """Characters of a token; a longer word becomes several tokens, as in Lucene."""
@@ -159,3 +210,36 @@ def lucene(text: str) -> list[str]:
 def _without_possessive(token: str) -> str:
     possessive = len(token) >= 2 and token[-1] in "sS" and token[-2] in "'\u2019\uff07"
     return token[:-2] if possessive else token
+
+
+Analyzer = Callable[[str], list[str]]
+"""Returns the terms of a text, in order; a term is never empty and holds no white space.
+
+White space separates terms, and the text on one side of it does not change the terms of the
+other side, so that a word is analyzed once for a whole corpus.
+"""
+
+_SNOWBALL = (
+    "danish dutch finnish french german hungarian italian norwegian portuguese romanian russian "
+    "spanish swedish turkish"
+)
+
+ANALYZERS: dict[str, Analyzer] = {
+    "cjk-bigrams": cjk_bigrams,
+    "words": words,
+    "jieba": segmented,
+    "english": english,
+    "lucene": lucene,
+    "prefixes": prefixes,
+    **{algorithm: snowball(algorithm) for algorithm in _SNOWBALL.split()},
+}
+
+
+def _known(name: str) -> str:
+    if name and name not in ANALYZERS:
+        raise ValueError(f"expected one of {', '.join(ANALYZERS)}")
+    return name
+
+
+AnalyzerName = Annotated[str, AfterValidator(_known)]
+"""One of `ANALYZERS`, or empty."""
