@@ -22,8 +22,7 @@ from bears.files.visible import one_line
 from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, summarize
 from bears.quality.audit.audit import audit as find
-from bears.quality.audit.audit_pool import AuditPool
-from bears.quality.audit.candidates import AuditSettings
+from bears.quality.audit.audit_pool import AuditPool, AuditSettings
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.retriever import Query, Stopwatch

@@ -14,8 +14,8 @@ from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
 from bears.layout import LEADERBOARD
 from bears.publishing.leaderboard.tables import publish
-from bears.results.science_ko import TOP, submission_row
 from bears.results.scored import ScoredSubmission, score
+from bears.results.submission import TOP, submission_row
 from bears.selection import configuration
 from bears.types import Finding
 

@@ -15,8 +15,7 @@ from typing import IO, Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
-from bears.files.intake.files import json_value, lines, opened
-from bears.files.intake.json_stream import items
+from bears.files.intake.files import items, json_value, lines, opened
 from bears.types import Document, Question
 
 Record = TypeVar("Record", Question, Document)

@@ -23,8 +23,14 @@ from bears.files.records import atomic_write, write_text
 from bears.retrieval.index_files import map_array, read_value
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.retrieval.sparse.terms import ANALYZERS, Analyzer, AnalyzerName
-from bears.retrieval.sparse.vocabulary import Counts, Vocabulary, changes
+from bears.retrieval.sparse.terms import (
+    ANALYZERS,
+    Analyzer,
+    AnalyzerName,
+    Counts,
+    Vocabulary,
+    changes,
+)
 from bears.types import Document, Ranking
 
 TOGETHER = 2 << 20
