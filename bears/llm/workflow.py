@@ -12,9 +12,9 @@ from bears.config import checkout
 from bears.files.journal import Journal, JournalRow
 from bears.files.shown import complain
 from bears.layout import JOURNAL
-from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.fill import Filling, FillReport, Tries
+from bears.llm.limits import Budget
 from bears.llm.models import Models, Price, estimate, has_key, models_of
 from bears.llm.use import KeptReplies, KeptReply, Needs, Use, extend, is_whole, load
 

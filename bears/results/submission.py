@@ -1,4 +1,4 @@
-"""Read a submission of any known form, trusting nothing in it, and write the Korean science task's."""
+"""Read a submission of any known form, trusting nothing in it, and write that of science-ko."""
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping

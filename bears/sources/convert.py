@@ -14,8 +14,7 @@ from bears.files.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
 from bears.layout import LOCAL
-from bears.sources.ir_dataset import write_tables
-from bears.sources.location import found_on_hub, locate
+from bears.sources.location import found_on_hub, locate, write_tables
 from bears.sources.parts import Parts, Reader, numbered_records
 from bears.sources.source import layout_of, on_hub
 from bears.types import Document

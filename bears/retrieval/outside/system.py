@@ -19,12 +19,11 @@ from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
-from bears.files.addresses import without_passwords
 from bears.files.intake.files import json_value
 from bears.files.journal import Journal
 from bears.files.records import digest_of, read_lines, write_lines
 from bears.files.shown import complain
-from bears.files.visible import one_line
+from bears.files.visible import one_line, without_passwords
 from bears.layout import LOCAL
 from bears.llm.models import value_of
 from bears.retrieval.outside.matching import PassageMatcher, Reply, Step, matched, reply_of

@@ -17,8 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 
-from bears.language.folding import folded
-from bears.language.scripts import HAN, HANGUL, KANA
+from bears.language.scripts import HAN, HANGUL, KANA, folded
 
 # Han, kana and Hangul are written without spaces between words, or with suffixes attached.
 _UNSPACED = HAN + KANA + HANGUL
