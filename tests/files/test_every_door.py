@@ -124,7 +124,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "config: all of conf/": (".yaml", beside("conf.yaml", lambda conf: compose(conf, {}))),
     "config.pipeline: dvc.yaml": (".yaml", beside("dvc.yaml", in_folder(definitions))),
     "llm.models: conf/models.yaml": (".yaml", load_models),
-    "llm.endpoint: .env": ("", beside(".env", environment)),
+    "llm.models: .env": ("", beside(".env", environment)),
     "llm.faults: an error": content(lambda data: read_problem(500, data)),
     "files.records: questions": (".json", records.read_questions),
     "files.records: documents": (".json", records.read_documents),
@@ -136,9 +136,9 @@ DOORS: dict[str, tuple[str, Read]] = {
     "files.benchmark_state: whether questions were generated": (".json", generated_in),
     "files.qrels: judgments": (".txt", read_qrels),
     "files.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
-    "files.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
+    "files.records: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
     "files.manifest: a manifest": (".json", read_manifest),
-    "questions.task: an answer": content(
+    "questions.readings: an answer": content(
         lambda data: draft_of(data.decode("utf-8", "replace"), "key")
     ),
     **each("sources.rows", read_rows, ".json", ".jsonl", ".parquet", ".csv"),
@@ -154,12 +154,12 @@ DOORS: dict[str, tuple[str, Read]] = {
         lambda path: read_asked(path, "own", "own", Places({"a": "text"}, {}, {})),
         *(".csv", ".xlsx"),
     ),
-    "sources.first_fetch: digests": (
+    "sources.location: digests": (
         ".json",
         beside("fetched.json", lambda folder: first_seen(folder, "o/n@1/a", str)),
     ),
     "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
-    **each("evaluation.answers.forms", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
+    **each("evaluation.answers.predictions", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
     "answers.judging.model: a verdict": content(lambda data: read_ruling(data.decode("latin-1"))),
     **each("answers.judging.pairs", lambda path: judged_in(path, "it"), ".csv", ".xlsx"),
     **each("answers.judging.labels", read_labels, ".csv", ".json", ".jsonl"),
@@ -198,7 +198,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "cli.show: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
     "files.chunk_run: a run of chunks": (".parquet", lambda path: read_chunk_run(path, {"q"})),
-    "llm.kept: kept replies": (".jsonl", lambda path: load(path, "translation")),
+    "llm.use: kept replies": (".jsonl", lambda path: load(path, "translation")),
     "llm.shape: a kept reply": content(lambda data: SHAPE.kept(data.decode("latin-1"), "it")),
     "translation.glossary: CSV": (".csv", read_glossary),
     "translation.glossary: an answer": content(
@@ -209,12 +209,13 @@ DOORS: dict[str, tuple[str, Read]] = {
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
-    "translation.reply_check": "an answer of a model; tests/translation/test_reply_check.py",
-    "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
+    "translation.task": "lineage.jsonl, sealed by its manifest, and an answer of a model; "
+    "tests/translation/test_reply_check.py",
+    "evaluation.answers.score": "lineage.jsonl, sealed by its manifest",
     "cli.labels": "a table with labels; tests/cli/test_labels.py",
     "cli.judgements": "candidates, sealed by their manifest",
     "evaluation.clusters": "the lineage, sealed by its manifest",
-    "publishing.parquet": "tests/publishing/test_publishing.py",
+    "publishing.export": "tests/publishing/test_publishing.py",
     "stages.config": "its own earlier output; tests/config/test_configuration.py",
     "stages.retrieve": "the index's timing, whose fields are checked when they are read again",
     "cli.init": "files of the package",
@@ -226,7 +227,6 @@ ELSEWHERE = {
     "publishing.report.benchmark": "records, sealed by their manifests",
     "publishing.report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
-    "translation.task": "lineage.jsonl, sealed by its manifest",
     "results.recorded": "values within traces; tests/results/test_traces.py",
     "selection.uses": "answers that the pipeline wrote, sealed by their manifest",
     "answers.ragas.run": "what ragas prints, and kept replies; tests/answers/test_ragas.py",
