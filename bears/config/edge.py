@@ -22,6 +22,23 @@ from bears.errors import BearsError, first_line
 from bears.files.shown import complain, for_terminal
 
 ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
+BUG = 70
+"""The exit status of a bug, as sysexits.h has it (EX_SOFTWARE)."""
+TRACEBACK = "BEARS_TRACEBACK"
+"""If this variable is set, a traceback is printed before the sentence."""
+OUTPUT, ERRORS = 1, 2
+"""The descriptors of the standard streams."""
+ROOT = Path(__file__).resolve().parents[2]
+REMEDIES = {
+    # numpy only reports how many values it could not write.
+    None: "free some space on that disk, if it is full",
+    errno.ENOSPC: "free some space on that disk",
+    errno.EFBIG: "permit larger files (ulimit -f)",
+    errno.EROFS: "name a place that can be written to",
+    errno.EACCES: "change its permissions or owner (ls -l shows them)",
+    errno.EMFILE: "permit more open files (ulimit -n)",
+    errno.ENOENT: "see that it is there, and that you run this from the project's root",
+}
 
 
 class Terminated(KeyboardInterrupt):
@@ -64,28 +81,6 @@ def _answer(number: int, answer: object) -> None:
     # nohup ignores SIGHUP, and a shell the SIGINT of what it runs in the background.
     if signal.getsignal(number) is not signal.SIG_IGN:
         signal.signal(number, answer)  # type: ignore[arg-type]
-
-
-BUG = 70
-"""The exit status of a bug, as sysexits.h has it (EX_SOFTWARE)."""
-
-TRACEBACK = "BEARS_TRACEBACK"
-"""If this variable is set, a traceback is printed before the sentence."""
-
-OUTPUT, ERRORS = 1, 2
-"""The descriptors of the standard streams."""
-ROOT = Path(__file__).resolve().parents[2]
-
-REMEDIES = {
-    # numpy only reports how many values it could not write.
-    None: "free some space on that disk, if it is full",
-    errno.ENOSPC: "free some space on that disk",
-    errno.EFBIG: "permit larger files (ulimit -f)",
-    errno.EROFS: "name a place that can be written to",
-    errno.EACCES: "change its permissions or owner (ls -l shows them)",
-    errno.EMFILE: "permit more open files (ulimit -n)",
-    errno.ENOENT: "see that it is there, and that you run this from the project's root",
-}
 
 
 def ended(who: str, work: Callable[[], int | None], error_status: int = 1) -> int:

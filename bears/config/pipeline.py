@@ -33,6 +33,9 @@ from bears.layout import CONF, CONFIG, LANGUAGE, LOCKS, PARAMS, PIPELINE
 
 PATIENCE_S = 30.0
 State = dict[Path, tuple[int, int, int]]
+UPDATED = "replies"
+"""The option of an input that a stage may write to: with ``fill: auto``, it publishes replies."""
+Paths = Mapping[str, Path]
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +134,6 @@ def _states(watched: Sequence[Path]) -> State:
 GROUPS = tuple(
     k for k, kind in get_type_hints(Configuration).items() if kind in (BenchmarkIdentity, Choice)
 )
-UPDATED = "replies"
-"""The option of an input that a stage may write to: with ``fill: auto``, it publishes replies."""
-Paths = Mapping[str, Path]
 
 
 def run(stage: str, main: Callable[..., None], argv: Sequence[str]) -> int:

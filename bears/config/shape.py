@@ -13,6 +13,9 @@ from typing_extensions import TypedDict
 from bears.types import ForbidsExtra
 
 OnBadRow = Literal["stop", "skip"]
+Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
+"""A file's name: paths are made of it."""
+OPEN = {"extra": "allow"}
 
 
 @dataclass(frozen=True)
@@ -107,10 +110,7 @@ def source_of(sources: Mapping[str, Source]) -> str:
     return ", ".join(filter(None, (PurePath(source.path).name or source.name, source.split)))
 
 
-Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
-"""A file's name: paths are made of it."""
 Section = dict[str, Any]
-OPEN = {"extra": "allow"}
 
 
 class _Named(TypedDict):

@@ -40,6 +40,10 @@ METRICS = (
 )
 
 FOREIGN = {name: metric.name for metric in METRICS for name in metric.foreign}
+Columns = Mapping[str, Floats]
+"""Name of a measure to its values for n questions, shape (n,); NaN if undefined."""
+TOLERANCE = 1e-12
+"""Means that differ by no more than this are equal."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,13 +95,6 @@ def _of_project(name: str) -> list[Metric]:
     module, _, last = name.rpartition(".")
     found = getattr(import_module(module), last, None) if in_project(module) else None
     return [replace(found, name=name)] if isinstance(found, Metric) else []
-
-
-Columns = Mapping[str, Floats]
-"""Name of a measure to its values for n questions, shape (n,); NaN if undefined."""
-
-TOLERANCE = 1e-12
-"""Means that differ by no more than this are equal."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

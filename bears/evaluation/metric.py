@@ -11,6 +11,8 @@ from bears.types import ChunkRun, Document, Question, Span
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
+Ranges = Sequence[tuple[int, int]]
+"""First characters, and those after the last, ascending and without overlap."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -127,10 +129,6 @@ def judged_rankings(
     returned = np.array([len(row) for row in grades], np.int64)
     ranks = relevant_ranks(question, rank, grade.astype(np.float64), len(grades))
     return JudgedRankings(ranks, ideal_ranks(judged), returned)
-
-
-Ranges = Sequence[tuple[int, int]]
-"""First characters, and those after the last, ascending and without overlap."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -14,6 +14,9 @@ HANGUL = "\uac00-\ud7af"
 SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Ranges of regular expressions: Thai, Lao, Myanmar and Khmer. Like Han and kana they are written
 without spaces between words; Hangul has spaces, and suffixes that are glued on."""
+_WORDS = f"[{SOUTH_EAST_ASIAN}\u0600-\u06ff\u0750-\u077f]"
+_SEPARATOR = re.compile(f"(?<={_WORDS})[\u200b\u200c]+(?={_WORDS})")
+"""What separates words of Thai, Khmer and others (ZWSP), and a word's parts in Persian (ZWNJ)."""
 
 
 @lru_cache(maxsize=65536)
@@ -57,11 +60,6 @@ def script_of(character: str) -> frozenset[str]:
     """Return every name of a letter's script: ``{CJK, HAN}``, ``{HIRAGANA, KANA}``, …"""
     name = _script(character)
     return frozenset({name, *(group for group, names in _NAMES.items() if name in names)})
-
-
-_WORDS = f"[{SOUTH_EAST_ASIAN}\u0600-\u06ff\u0750-\u077f]"
-_SEPARATOR = re.compile(f"(?<={_WORDS})[\u200b\u200c]+(?={_WORDS})")
-"""What separates words of Thai, Khmer and others (ZWSP), and a word's parts in Persian (ZWNJ)."""
 
 
 @cache

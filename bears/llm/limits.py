@@ -8,6 +8,10 @@ from dataclasses import dataclass
 
 from bears.llm.faults import BudgetExhausted
 
+LONGEST_WAIT_S = 300.0
+"""The longest wait that a server may impose at once."""
+_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
+
 
 class Budget:
     """Reserve the most that a request can cost, then settle the actual cost.
@@ -61,11 +65,6 @@ class Budget:
             self.reserved = 0.0
         async with self._change:
             self._change.notify_all()
-
-
-LONGEST_WAIT_S = 300.0
-"""The longest wait that a server may impose at once."""
-_UNITS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
 
 
 def duration(text: str) -> float | None:

@@ -24,6 +24,8 @@ from bears.types import ForbidsExtra
 MILLION = 1_000_000
 MESSAGE_TOKENS = 64
 """More tokens than the provider's own markup around the messages of one request."""
+LONGEST_MESSAGE = 400
+PROVIDER = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +127,6 @@ def estimate(text: str) -> tuple[int, int]:
 def ceiling(text: str) -> int:
     """Return an upper bound for any byte-level tokenizer: a token is at least one byte."""
     return len(text.encode("utf-8"))
-
-
-LONGEST_MESSAGE = 400
-PROVIDER = "https://api.openai.com/v1"
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ HALF = re.compile("[\ud800-\udfff]")
 """Half of a surrogate pair. Models do send them, and UTF-8 cannot hold them."""
 
 _canonical = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":")).encode
+SHOWN = 5
+FILL = "To get them from a model: bears replies fill, then bears replies publish"
 
 
 def key_of(content: Mapping[str, Any], repeat: int = 1) -> str:
@@ -142,10 +144,6 @@ def load(path: Path, name: str) -> KeptReplies:
             raise RepliesCorrupt(f"{path}, line {number}: expected strings, and a {name}")
         entries.append(KeptReply(**row, answer=answer))
     return KeptReplies(entries)
-
-
-SHOWN = 5
-FILL = "To get them from a model: bears replies fill, then bears replies publish"
 
 
 class Request(Protocol):

@@ -34,6 +34,13 @@ NAMES = {
 
 MTEB asks for a title. Ours is in the text.
 """
+# From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
+# licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
+_STRICTNESS = (
+    *("CC0-1.0", "MIT", "Apache-2.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
+    *("CC-BY-NC-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
+)
+BEIR = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 
 
 def write_parquet(finished: Finished, folder: Path) -> None:
@@ -86,14 +93,6 @@ def rows_as_now(path: Path) -> list[dict[str, Any]]:
             gold[row["query-id"]].append(row["corpus-id"])
         return [{"gold_doc_ids": gold[row["_id"]], **row} for row in rows]
     return rows
-
-
-# From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
-# licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
-_STRICTNESS = (
-    *("CC0-1.0", "MIT", "Apache-2.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
-    *("CC-BY-NC-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
-)
 
 
 def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
@@ -202,9 +201,6 @@ def _verification(finished: Finished) -> str:
 
 def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
     return markdown_table(header, [[str(cell) for cell in row] for row in rows]).rstrip("\n")
-
-
-BEIR = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 
 
 def write_beir(finished: Finished, folder: Path) -> None:

@@ -25,6 +25,9 @@ from bears.sampling.mixture import sampler_of
 from bears.sampling.sample import apply_edits
 from bears.types import Document, Generated, IndexedChunk, Question, Span, in_file
 
+COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
+"""Of the table of questions that are not kept."""
+
 
 @dataclass(frozen=True)
 class Bench:
@@ -121,10 +124,6 @@ def _profile(selected: Choice, tag: str) -> Language | None:
         f"the documents are in {tag}, whose file in conf/language is needed to check questions; "
         f"select it: -S language={tag}"
     )
-
-
-COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
-"""Of the table of questions that are not kept."""
 
 
 @dataclass(frozen=True)

@@ -34,6 +34,17 @@ OUTPUT_TOKENS = 30, 150
 """The usual minimum and maximum of a reply."""
 NOTHING = "{}"
 """The kept reply if the model wrote no question."""
+ReadingKind = Literal[
+    "gold",
+    "closed-book",
+    "every answer",
+    "question again",
+    "other document",
+    "question of other document",
+]
+"""What the reader sees; it gets the question, unless the kind names something else to ask."""
+ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+"""The beginning of an item in a model's list."""
 
 
 class WrittenQuestion(TypedDict):
@@ -157,19 +168,6 @@ def _draft(value: object) -> Written:
     if not draft.question or not draft.answer:
         raise FormatError("the answer has no question with its answer")
     return draft
-
-
-ReadingKind = Literal[
-    "gold",
-    "closed-book",
-    "every answer",
-    "question again",
-    "other document",
-    "question of other document",
-]
-"""What the reader sees; it gets the question, unless the kind names something else to ask."""
-ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
-"""The beginning of an item in a model's list."""
 
 
 class Unread(Exception):

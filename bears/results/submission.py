@@ -16,6 +16,8 @@ from bears.files.trec import read_table
 from bears.types import Hit, Question, Ranking, in_order
 
 T = TypeVar("T")
+TOP = 3
+"""Documents that the task scores."""
 
 
 def _id_of(value: Any) -> Any:
@@ -239,10 +241,6 @@ def _validated(shape: type[T], value: Any, where: str = "") -> T:
         place = [str(part + 1) if isinstance(part, int) else part for part in problem["loc"]]
         told = f"{'.'.join(place)}: {reason_of(problem)}, found {problem['input']!r:.80}"
         raise FormatError(": ".join(filter(None, (where, told)))) from None
-
-
-TOP = 3
-"""Documents that the task scores."""
 
 
 def submission_row(

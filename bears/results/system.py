@@ -33,6 +33,8 @@ from bears.trace import Search, Trace
 from bears.types import Document, Question, Ranking, Run, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
+ENDING = ".traces.jsonl"
+"""Of the name of a file of traces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,10 +170,6 @@ def frames_of(
     }
     values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
     return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
-
-
-ENDING = ".traces.jsonl"
-"""Of the name of a file of traces."""
 
 
 def evaluation_of(

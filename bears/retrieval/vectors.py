@@ -17,6 +17,7 @@ from bears.types import Ranking
 Vectors = NDArray[np.float32]
 Kind = Literal["document", "question"]
 CALLED = {"document": "indexed texts", "question": "questions"}
+UNCUT = Cut(CALLED["document"], 0)
 
 
 class Encoder(Protocol):
@@ -130,9 +131,6 @@ def normalized(vectors: NDArray[Any]) -> Vectors:
     rows = vectors.astype(np.float64)
     lengths = np.linalg.norm(rows, axis=1, keepdims=True)
     return np.asarray(rows / np.where(lengths == 0, 1, lengths), np.float32)
-
-
-UNCUT = Cut(CALLED["document"], 0)
 
 
 @dataclass(frozen=True, slots=True)

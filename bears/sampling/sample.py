@@ -28,6 +28,8 @@ from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
 from bears.sampling.v1 import Draft, Sources, V1Sample, Visit, as_published, sample_v1
 from bears.types import Document, Question
 
+SPARES_PER_QUESTION = 10
+
 
 def apply_edits(
     questions: Sequence[Question], documents: Sequence[Document], edits: Iterable[Edit]
@@ -66,9 +68,6 @@ def _edited(by_place: dict[tuple[str, str], Edit], record: str, name: str, text:
             "look at the record again, then change or remove the entry"
         )
     return edit.new
-
-
-SPARES_PER_QUESTION = 10
 
 
 @dataclass(frozen=True)

@@ -28,6 +28,8 @@ from bears.sources.source import layout_of, on_hub, same_split
 
 TABLES = {"docs": "corpus", "queries": "queries", "qrels": "qrels"}
 """What a dataset has, to BEIR's word for it."""
+RECORD = FETCHED.name
+_SHAPE = TypeAdapter(dict[str, str])
 
 
 def dataset_of(name: str) -> Any:
@@ -77,10 +79,6 @@ def _row(record: Any) -> dict[str, Any]:
         return {"query-id": record.query_id, "corpus-id": record.doc_id, "score": record.relevance}
     # The id is the first field of a document and of a query.
     return {"_id": record[0], "text": record.default_text()}
-
-
-RECORD = FETCHED.name
-_SHAPE = TypeAdapter(dict[str, str])
 
 
 def check_file(source: Source, path: Path, record: Path, address: str = "") -> None:

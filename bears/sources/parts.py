@@ -28,6 +28,7 @@ from bears.types import (
 Record = Document | SourceQuestion
 RowRecords = Sequence[Record]
 """The records of one row. Its questions give the places of their passages within the row."""
+T = TypeVar("T")
 
 
 def numbered_records(rows: Iterable[RowRecords]) -> Iterator[Record]:
@@ -138,9 +139,6 @@ def passage_row(
         *(passage_document(source, names[p.text], p.text) for p in passages),
         passage_question(source, question_id, question, answers, kind, brought),
     ]
-
-
-T = TypeVar("T")
 
 
 def numbered(path: Path) -> Iterator[tuple[int, Row]]:

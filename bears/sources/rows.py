@@ -32,6 +32,17 @@ Words = Mapping[str, tuple[str, ...]]
 Id = Annotated[str, BeforeValidator(lambda id_: str(id_) if type(id_) is int else id_)]
 """Ids are texts; people who write such files by hand also write numbers."""
 _MISSING = object()
+Row = dict[str, Any]
+Numbered = tuple[str, int, Row]
+"""A row with the name of its file and its position there, counted from 1."""
+SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz", ".json.gz", ".csv.gz")
+REMEDY = "if the file is truncated or damaged, take it again from its source"
+LISTS = ("data", "examples", "goldens")
+"""The names of a list of rows in an object: of SQuAD, LlamaIndex and DeepEval."""
+EMBEDDING_PAIRS = {"queries", "corpus", "relevant_docs"}
+"""LlamaIndex' EmbeddingQAFinetuneDataset: objects of texts by their ids, and lists of ids."""
+# ['a' 'b'] and array(['a']): what pandas makes of numpy's lists, which cannot be read back.
+PRINTED = re.compile(r"""\{'.*\}|\[\{?['"].*\]|\[?array\(.*""", re.S)
 
 
 class RenamedRow(dict[str, Any]):
@@ -101,19 +112,6 @@ def _at(value: Any, name: str) -> Any:
         return value[name]
     first, dot, rest = name.partition(".")
     return _at(value[first], rest) if dot and first in value else _MISSING
-
-
-Row = dict[str, Any]
-Numbered = tuple[str, int, Row]
-"""A row with the name of its file and its position there, counted from 1."""
-SUFFIXES = (".parquet", ".jsonl", ".json", ".csv", ".tsv", ".jsonl.gz", ".json.gz", ".csv.gz")
-REMEDY = "if the file is truncated or damaged, take it again from its source"
-LISTS = ("data", "examples", "goldens")
-"""The names of a list of rows in an object: of SQuAD, LlamaIndex and DeepEval."""
-EMBEDDING_PAIRS = {"queries", "corpus", "relevant_docs"}
-"""LlamaIndex' EmbeddingQAFinetuneDataset: objects of texts by their ids, and lists of ids."""
-# ['a' 'b'] and array(['a']): what pandas makes of numpy's lists, which cannot be read back.
-PRINTED = re.compile(r"""\{'.*\}|\[\{?['"].*\]|\[?array\(.*""", re.S)
 
 
 def read_rows(path: Path) -> Iterator[Any]:

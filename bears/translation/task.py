@@ -51,6 +51,10 @@ LONGEST_TERM = 80
 
 # An answer in the form of the schema, complete or broken.
 ANSWERED = re.compile(r'\{\s*"')
+# The tokens of a translation as a share of its source's, the fewest and the most in practice.
+SHORTEST, LONGEST = 0.7, 2.0
+MOST_OUTPUT_TOKENS = 16384
+TERMS_TOKENS = 4096
 
 
 @dataclass(frozen=True)
@@ -143,12 +147,6 @@ def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, l
     except (FormatError, ValueError):
         return "", ["the answer is not the JSON that was asked for"]
     return ("", ["the answer's translation is empty"]) if blank(value) else (value.strip(), [])
-
-
-# The tokens of a translation as a share of its source's, the fewest and the most in practice.
-SHORTEST, LONGEST = 0.7, 2.0
-MOST_OUTPUT_TOKENS = 16384
-TERMS_TOKENS = 4096
 
 
 @dataclass(frozen=True)

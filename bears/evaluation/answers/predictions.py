@@ -21,6 +21,23 @@ from bears.language.overlap import Chunks
 from bears.trace import Trace
 from bears.types import Chunk, Document, Question
 
+IDS = ("question_id", "eval_id")
+NAMES = (*IDS, "question")
+TEXTS = ("predicted_answer", "answer")
+EVIDENCE = ("predicted_evidence", "evidence")
+NAMES_OF = {"question_id": NAMES, "answer": TEXTS, "evidence": EVIDENCE}
+FORMS = (
+    "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
+    "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
+    "{results: [such a list]}; one object {question_id: answer}; or CSV or .xlsx with the columns "
+    "question_id, answer and, as a JSON list, evidence. Without ids, question is the text"
+)
+FLOAT = "FLOAT SELECTED"
+SECTION = " ::: "
+"""Part of the name of a section, which annotators sometimes gave as evidence."""
+Find = Callable[[str, str], str | None]
+"""Return the id of the document that evidence names, given the group of its question, or None."""
+
 
 def id_by_text(questions: Iterable[Question]) -> Callable[[str, str], str]:
     """Return a function from a text to the id of the question that it is; else to the text.
@@ -46,18 +63,7 @@ def _form(text: str) -> str:
     return " ".join(normalize("NFC", text).split()).casefold()
 
 
-IDS = ("question_id", "eval_id")
-NAMES = (*IDS, "question")
-TEXTS = ("predicted_answer", "answer")
-EVIDENCE = ("predicted_evidence", "evidence")
-NAMES_OF = {"question_id": NAMES, "answer": TEXTS, "evidence": EVIDENCE}
 TRACE = ("searches", "calls", "shown", "cut", "left_out", "cited_not_given", "given_up", "asked")
-FORMS = (
-    "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
-    "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
-    "{results: [such a list]}; one object {question_id: answer}; or CSV or .xlsx with the columns "
-    "question_id, answer and, as a JSON list, evidence. Without ids, question is the text"
-)
 
 
 class Given(NamedTuple):
@@ -154,13 +160,6 @@ def _given(row: Any, where: str, whole: bool) -> Given:
     if row.get("error"):
         own["error"] = str(row["error"])
     return Given(where, not {*IDS} & row.keys(), trace_of(own, where), traced)
-
-
-FLOAT = "FLOAT SELECTED"
-SECTION = " ::: "
-"""Part of the name of a section, which annotators sometimes gave as evidence."""
-Find = Callable[[str, str], str | None]
-"""Return the id of the document that evidence names, given the group of its question, or None."""
 
 
 def finder(documents: Collection[Document]) -> Find:

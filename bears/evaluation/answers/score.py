@@ -17,6 +17,8 @@ from bears.language.yes_no import LITERAL, yes_or_no
 from bears.trace import Trace
 from bears.types import Answer, AnswerType, Question
 
+VALUES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
+
 
 def references_of(question: Question, language: str) -> tuple[Answer, ...]:
     """Return the annotators' answers, or else the gold answer as a yes or no or free form.
@@ -74,9 +76,6 @@ def referenced(
     rows = (row for _, row in read_lines(lineage)) if lineage else ()
     references = {row["record_id"]: row["references"] for row in rows if "references" in row}
     return with_references(questions, references, language)
-
-
-VALUES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,11 @@ from bears.evaluation.means import RESAMPLES, SEED, sizes
 POWER = 0.8
 MOST = 1e9
 """More questions than anyone has."""
+ALPHA = 0.05
+OFTEN = 100
+EXACT = 13
+"""Up to this many questions, try every change of signs instead of drawing some."""
+MOST_DRAWS = 200_000
 
 
 def smallest_difference(
@@ -115,13 +120,6 @@ def _shown_by_mcnemar(n: int, noise: float, alpha: float) -> float:
 def _root(lacking: Callable[[float], float]) -> float:
     """Return the share at which nothing is lacking any more; NaN if something always is."""
     return float(optimize.brentq(lacking, 1e-9, 1.0)) if lacking(1.0) < 0 else math.nan
-
-
-ALPHA = 0.05
-OFTEN = 100
-EXACT = 13
-"""Up to this many questions, try every change of signs instead of drawing some."""
-MOST_DRAWS = 200_000
 
 
 def draws_for(tests: int) -> int:

@@ -20,6 +20,8 @@ ROUNDING = 1e-12
 """Values that differ by no more are the same."""
 FEW = 10.0
 """If fewer clusters decide, and less than a third of them, a t interval would not hold."""
+Placed = tuple[str, tuple[int, int]]
+"""The group letters of a system, and the best and the worst rank that it may have."""
 
 
 def pairs_of(
@@ -198,10 +200,6 @@ def _counts(a: Floats, b: Floats) -> tuple[Floats, Floats, Floats]:
     d = a - b
     n = np.full(d.shape[1], float(len(d)))
     return (d > ROUNDING).sum(axis=0) * 1.0, (d < -ROUNDING).sum(axis=0) * 1.0, n
-
-
-Placed = tuple[str, tuple[int, int]]
-"""The group letters of a system, and the best and the worst rank that it may have."""
 
 
 def placed(means: Mapping[str, float], different: Collection[frozenset[str]]) -> dict[str, Placed]:

@@ -38,6 +38,8 @@ SAME, UNDECIDED = "no significant difference", "undecided"
 """Verdicts on a pair whose p is above `ALPHA`: undecided if it could not have been lower."""
 
 Result = dict[str, Any]
+WORSE, CANNOT_TELL = "worse", "cannot tell"
+NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
 
 
 def compare(
@@ -265,10 +267,6 @@ def plain(value: Any) -> Any:
         # 0 has no sign.
         return None if math.isnan(value) else float(f"{value:.10g}") + 0.0
     return int(value) if isinstance(value, np.integer) else value
-
-
-WORSE, CANNOT_TELL = "worse", "cannot tell"
-NO_LOSS, ALLOWED, UNCHANGED = "no significant loss", "allowed", "unchanged"
 
 
 def judged(

@@ -47,6 +47,16 @@ UNBOUNDED = 64 * 1024 * 1024
 """Bytes to which any packed file may grow."""
 BLOCK = 16 * 1024 * 1024
 """Bytes of lines that are read at once."""
+Nan = Literal["refused", "none", "float"]
+Bare = Literal["refused", "none"]
+SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
+PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")
+LONGEST_ESCAPE = len(rb"\ud83d\ude00")
+CHUNK = 1 << 18
+TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
+STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
+NO_BRACKETS = bytes(set(range(256)) - STEPS.keys())
+TEXT_OR_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|\bNaN\b', re.S)
 
 
 def opened(path: Path) -> IO[bytes]:
@@ -176,9 +186,6 @@ def beyond(where: str, found: str, limit: int) -> FormatError:
     return FormatError(f"{where}: {found}; the limit is {limit}")
 
 
-Nan = Literal["refused", "none", "float"]
-
-
 def json_value(
     source: Path | bytes, where: str = "", nan: Nan = "refused", halves: bool = False
 ) -> Any:
@@ -234,17 +241,6 @@ def _reason(error: ValueError) -> str:
 
 def _is_half(error: ValueError) -> bool:
     return "surrogate" in str(error) or "hex escape" in str(error)
-
-
-SURROGATE = re.compile(rb"\\u[dD][89a-fA-F]")
-PAIR = re.compile(rb"\\u[dD][89abAB]..\\u[dD][c-fC-F]")
-LONGEST_ESCAPE = len(rb"\ud83d\ude00")
-CHUNK = 1 << 18
-TEXT = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.S)
-STEPS = {ord("["): 1, ord("{"): 1, ord("]"): -1, ord("}"): -1}
-NO_BRACKETS = bytes(set(range(256)) - STEPS.keys())
-TEXT_OR_NAN = re.compile(rb'"(?:[^"\\]|\\.)*+"?|\bNaN\b', re.S)
-Bare = Literal["refused", "none"]
 
 
 def items(path: Path, key: str = "", nan: Bare = "refused") -> Iterator[Any]:

@@ -12,6 +12,12 @@ from bears.errors import FormatError, first_line
 from bears.files.intake.files import TEXT_BYTES, read_text, read_whole
 from bears.files.intake.packed import check_packed
 
+WORKBOOK_BYTES = 64 << 20
+"""The size of the unpacked XML of a workbook."""
+CELLS = 1 << 24
+"""The most cells of a sheet; a row counts as one more, also if the file leaves it out."""
+QUESTIONS = {"question", "question_id"}
+
 
 def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
     """Yield the rows of a CSV file, which may have semicolons, tabs or a byte order mark.
@@ -58,13 +64,6 @@ def check_width(header: list[str], cells: list[str], where: str) -> None:
         raise FormatError(
             f"{where}: {len(cells)} cells, expected {len(header)}: {', '.join(header):.200}"
         )
-
-
-WORKBOOK_BYTES = 64 << 20
-"""The size of the unpacked XML of a workbook."""
-CELLS = 1 << 24
-"""The most cells of a sheet; a row counts as one more, also if the file leaves it out."""
-QUESTIONS = {"question", "question_id"}
 
 
 def sheet_rows(path: Path) -> Iterator[tuple[int, list[str]]]:

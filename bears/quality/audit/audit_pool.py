@@ -20,6 +20,8 @@ _NAME = 4
 """How many letters a text in parentheses needs to be a name."""
 _UNIT = 3
 """A number with up to this many letters has a unit, and is still a bare number."""
+Share = Annotated[float, Field(gt=0, le=1)]
+Count = Annotated[int, Field(gt=0)]
 
 
 @dataclass(frozen=True)
@@ -237,10 +239,6 @@ def _numbers(normal: str) -> list[str]:
         for one, other in pairwise(normal.split())
         if any(map(str.isdigit, one)) and other not in DATES
     ]
-
-
-Share = Annotated[float, Field(gt=0, le=1)]
-Count = Annotated[int, Field(gt=0)]
 
 
 @dataclass(frozen=True)

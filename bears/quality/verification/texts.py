@@ -20,6 +20,16 @@ NATIVE_CHANGED = "is in the target language already, but its text was changed"
 SAMPLED = 2000
 """How many questions and documents, evenly spread, are compared with the declared language."""
 T = TypeVar("T")
+_RENDERED = re.compile(r"([^\s（）()，。；：、！？,.;:!?]+)\s*[（(]([^（）()]+)[）)]")
+_TITLE = re.compile(r"[《「『〈“]([^》」』〉”]+)[》」』〉”]?\Z")
+_UNMARKED = str.maketrans("", "", "《》「」『』〈〉“”\"'")
+_JOINTS = tuple("·・‧•＝=-－–")
+_BEFORE_NAMES = tuple("與和及跟同或由是為在於從向對將被讓把給的之は")
+"""Characters that end the words before a name in languages without spaces between words."""
+LEAST_TERMS = 10
+"""A share of fewer terms is not reported."""
+_SURELY_A_NAME = 4
+"""So many equal characters are not a coincidence."""
 
 
 class _DeclaredText(NamedTuple):
@@ -132,18 +142,6 @@ def _of_set(b: TranslatedBenchmark, name: str, texts: Sequence[_DeclaredText]) -
         if native and (found := contradiction(text.text[:LENGTH], b.written_in)):
             message = f"does not look like {b.written_in}: {found}"
             yield Finding("language", "warning", text.record_id, message, text.field)
-
-
-_RENDERED = re.compile(r"([^\s（）()，。；：、！？,.;:!?]+)\s*[（(]([^（）()]+)[）)]")
-_TITLE = re.compile(r"[《「『〈“]([^》」』〉”]+)[》」』〉”]?\Z")
-_UNMARKED = str.maketrans("", "", "《》「」『』〈〉“”\"'")
-_JOINTS = tuple("·・‧•＝=-－–")
-_BEFORE_NAMES = tuple("與和及跟同或由是為在於從向對將被讓把給的之は")
-"""Characters that end the words before a name in languages without spaces between words."""
-LEAST_TERMS = 10
-"""A share of fewer terms is not reported."""
-_SURELY_A_NAME = 4
-"""So many equal characters are not a coincidence."""
 
 
 @dataclass(frozen=True)

@@ -21,6 +21,8 @@ T = TypeVar("T")
 
 SOURCES = ("source", "file_path", "path", "url", "file_name", "filename")
 """Names of metadata that say which file a passage is from, the surest first."""
+UNMATCHED = "unmatched-"
+"""How the document of a passage without one is called; its rank follows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,10 +221,6 @@ def _unknown(found: Any) -> FormatError:
         f"a system returned {found!r:.80}; expected a list of texts, of pairs (source, text), of "
         "mappings with id, source or text, or of documents of LangChain or LlamaIndex"
     )
-
-
-UNMATCHED = "unmatched-"
-"""How the document of a passage without one is called; its rank follows."""
 
 
 class PassageMatcher:

@@ -24,6 +24,32 @@ _UNSPACED = HAN + KANA + HANGUL
 _ACCENTED = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _RUN = re.compile(rf"[{_UNSPACED}]+|[^\W_{_UNSPACED}]+")
 _FIRST = re.compile(f"[{_UNSPACED}]")
+LONGEST = 255
+"""Characters of a token; a longer word becomes several tokens, as in Lucene."""
+
+# The parts of regular expressions' classes.
+_SINGLE = (
+    "\u3005-\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
+    "\U0001b000-\U0001b122\U00020000-\U0003ffff"
+)
+_KATAKANA = "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
+_BETWEEN_LETTERS = ":\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a"
+_BETWEEN_DIGITS = ",;\u037e\u0589\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
+_BETWEEN_EITHER = ".'\u2018\u2019\u2024\ufe52\uff07\uff0e"
+Analyzer = Callable[[str], list[str]]
+"""Returns the terms of a text, in order; a term is never empty and holds no white space.
+
+White space separates terms, and the text on one side of it does not change the terms of the
+other side, so that a word is analyzed once for a whole corpus.
+"""
+_SNOWBALL = (
+    "danish dutch finnish french german hungarian italian norwegian portuguese romanian russian "
+    "spanish swedish turkish"
+)
+Numbers = NDArray[np.int64]
+REMEMBERED, LONGEST_WORD = 16 << 20, 64
+"""Characters of words whose terms are remembered, and of the longest such word: a longer one is a
+sentence of a script without spaces, which does not come again."""
 
 
 def normalize(text: str) -> str:
@@ -65,20 +91,6 @@ def segmented(text: str) -> list[str]:
     return [
         term for run in words(text) for term in (rjieba.cut(run) if _FIRST.match(run) else (run,))
     ]
-
-
-LONGEST = 255
-"""Characters of a token; a longer word becomes several tokens, as in Lucene."""
-
-# The parts of regular expressions' classes.
-_SINGLE = (
-    "\u3005-\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U0001b000-\U0001b122\U00020000-\U0003ffff"
-)
-_KATAKANA = "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
-_BETWEEN_LETTERS = ":\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a"
-_BETWEEN_DIGITS = ",;\u037e\u0589\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
-_BETWEEN_EITHER = ".'\u2018\u2019\u2024\ufe52\uff07\uff0e"
 
 
 def tokens(text: str) -> list[str]:
@@ -214,18 +226,6 @@ def _without_possessive(token: str) -> str:
     return token[:-2] if possessive else token
 
 
-Analyzer = Callable[[str], list[str]]
-"""Returns the terms of a text, in order; a term is never empty and holds no white space.
-
-White space separates terms, and the text on one side of it does not change the terms of the
-other side, so that a word is analyzed once for a whole corpus.
-"""
-
-_SNOWBALL = (
-    "danish dutch finnish french german hungarian italian norwegian portuguese romanian russian "
-    "spanish swedish turkish"
-)
-
 ANALYZERS: dict[str, Analyzer] = {
     "cjk-bigrams": cjk_bigrams,
     "words": words,
@@ -245,12 +245,6 @@ def _known(name: str) -> str:
 
 AnalyzerName = Annotated[str, AfterValidator(_known)]
 """One of `ANALYZERS`, or empty."""
-
-
-Numbers = NDArray[np.int64]
-REMEMBERED, LONGEST_WORD = 16 << 20, 64
-"""Characters of words whose terms are remembered, and of the longest such word: a longer one is a
-sentence of a script without spaces, which does not come again."""
 
 
 class Vocabulary:

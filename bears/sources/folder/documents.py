@@ -37,6 +37,10 @@ UNREAD = re.compile(
     r"<!--.*?(?:-->|\Z)|<(script|style)\b.*?(?:</\1\s*>|\Z)|<[!?][^>]*(?:>|\Z)", re.DOTALL | re.I
 )
 """Comments, scripts and declarations. The parser takes hours for a long page of unclosed ones."""
+LONGEST = 300
+"""The most characters of a margin."""
+LEAST = 3
+"""The least number of sheets with the same margin."""
 
 
 def declared_encoding(data: bytes) -> str:
@@ -127,12 +131,6 @@ class _Page(HTMLParser):
             heading = self._heading
             self.blocks.append(f"{heading} {' '.join(text.split())}" if heading else text)
         self._text, self._heading = [], ""
-
-
-LONGEST = 300
-"""The most characters of a margin."""
-LEAST = 3
-"""The least number of sheets with the same margin."""
 
 
 def margins(
