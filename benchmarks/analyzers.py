@@ -14,12 +14,11 @@ from time import perf_counter
 
 from tabulate import tabulate
 
-from bears.evaluation.evaluate import evaluate, summarize
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import evaluate, parse_measure, summarize
 from bears.files.records import read_documents, read_questions
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.retrieval.sparse.analysis import ANALYZERS
 from bears.retrieval.sparse.bm25 import BM25
+from bears.retrieval.sparse.terms import ANALYZERS
 
 MEASURES = ("ndcg@10", "mrr", "success@1", "recall@5", "recall@10", "strict@10")
 SETTINGS = ((0.9, 0.4), (1.2, 0.75), (1.5, 0.75), (2.0, 0.9))

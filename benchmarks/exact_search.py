@@ -17,9 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from bears.retrieval.models.encoder import Vectors, normalized
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.vectors import Shard, Vectors, normalized
 
 SHARD = 10_000
 

@@ -20,9 +20,8 @@ from scipy.special import ndtr
 from tabulate import tabulate
 
 from bears.evaluation.clusters import Clusters, Floats
-from bears.evaluation.comparison.paired import ALPHA
+from bears.evaluation.comparison.paired import ALPHA, smallest_loss
 from bears.evaluation.comparison.pairs import of_clusters, of_means, of_shares
-from bears.evaluation.comparison.power import smallest_loss
 from benchmarks.comparing import GRADES, generator, shares_of
 
 SIGNS = 1_999

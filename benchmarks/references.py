@@ -24,7 +24,7 @@ from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.evaluation.measure import METRICS
+from bears.evaluation.evaluate import METRICS
 
 DOCS = Path("docs")
 CONF = Path("conf")

@@ -25,8 +25,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from bears.files.digest import digest_files
-from bears.files.records import atomic_write
+from bears.files.records import atomic_write, digest_files
 from bears.retrieval.chunking import NoChunking, chunks
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.wordllama import WordLlama

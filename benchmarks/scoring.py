@@ -24,8 +24,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from bears.evaluation.evaluate import evaluate
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import evaluate, parse_measure
 from bears.files.run_table import table_of_run
 from bears.files.trec import read_table
 from bears.types import Hit, Run

@@ -25,9 +25,8 @@ from bears.config import checkout
 from bears.config.edge import ended
 from bears.config.packaged import SHIPPED
 from bears.errors import ConfigurationError
-from bears.files.digest import sha256_of
 from bears.files.lock import locked
-from bears.files.records import atomic_write
+from bears.files.records import atomic_write, sha256_of
 from bears.files.shown import complain
 from bears.layout import LOCAL
 

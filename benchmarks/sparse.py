@@ -182,7 +182,7 @@ def synthesise(documents: int, queries: int, folder: Path) -> None:
 
 def scifact(source: Path, folder: Path) -> None:
     """Write SciFact's titles, texts and questions, after the English analyzer."""
-    from bears.retrieval.sparse.analysis import ANALYZERS
+    from bears.retrieval.sparse.terms import ANALYZERS
 
     # What ours would take for other terms, or for several, the peers would take for one.
     analyze, words = ANALYZERS["english"], ANALYZERS["words"]

@@ -17,8 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 import openai
 
 from bears.llm.client import Online
-from bears.llm.endpoint import Endpoint
-from bears.llm.models import Models
+from bears.llm.models import Endpoint, Models
 from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.provider_server import ProviderServer
 

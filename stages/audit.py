@@ -8,18 +8,21 @@ from pathlib import Path
 from bears.config import build
 from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Choice
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Choice, Source
 from bears.errors import VerificationFailed
-from bears.files.digest import check_digest
-from bears.files.records import read_documents, read_questions, write_json, write_lines
+from bears.files.records import (
+    check_digest,
+    read_documents,
+    read_questions,
+    write_json,
+    write_lines,
+)
 from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.language.tags import languages_of
 from bears.quality.audit.audit import Audit, summarize
 from bears.quality.audit.audit import audit as find
-from bears.quality.audit.audit_pool import AuditPool
-from bears.quality.audit.candidates import AuditSettings
+from bears.quality.audit.audit_pool import AuditPool, AuditSettings
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.retriever import Query, Stopwatch

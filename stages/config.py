@@ -9,9 +9,8 @@ from pathlib import Path
 from bears.config import AUTO, compose, read_mapping, read_selection, root_of, write_yaml
 from bears.config.code import Modules, code_digests
 from bears.config.edge import ended
-from bears.config.guard import locked_paths
 from bears.config.packaged import CODE_FOLDERS
-from bears.config.pipeline import GROUPS, configuration_of_stages, definitions
+from bears.config.pipeline import GROUPS, configuration_of_stages, definitions, locked_paths
 from bears.config.shape import Configuration
 from bears.config.typed import parse
 from bears.errors import BearsError, ConfigurationError

@@ -2,7 +2,7 @@
 
 from bears.config import checkout, root_of
 from bears.config.pipeline import Paths, exit_with
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.files.records import write_json
 from bears.files.shown import complain
 from bears.layout import FETCHED, LOCAL

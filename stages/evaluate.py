@@ -11,22 +11,19 @@ import numpy as np
 from bears.config import build
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Choice
-from bears.config.source import Source, source_of
+from bears.config.shape import BenchmarkIdentity, Choice, Source, source_of
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
 from bears.evaluation.evaluate import evaluate as scores
-from bears.evaluation.evaluate import gold_of, results_of, summarize
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import gold_of, parse_measure, results_of, summarize
+from bears.evaluation.metric import SpanRankings, span_gold
 from bears.evaluation.results import table, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
-from bears.evaluation.spans import SpanRankings, span_gold
 from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.chunk_run import read_chunk_run
-from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
-from bears.files.records import read_questions, stream_documents, write_json
+from bears.files.records import read_questions, sha256_of, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.run_table import RunTable
 from bears.files.shown import complain

@@ -8,8 +8,7 @@ from bears.config import build, checkout
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
 from bears.files.chunk_run import write_places
-from bears.files.digest import check_digest
-from bears.files.records import document_count, stream_documents, write_json
+from bears.files.records import check_digest, document_count, stream_documents, write_json
 from bears.files.shown import complain
 from bears.layout import SCRATCH
 from bears.retrieval.chunking import NoChunking, chunks

@@ -6,8 +6,7 @@ from typing import TYPE_CHECKING
 
 from bears.config.ledger.entries import Judgements, Nuggets
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings
-from bears.config.source import Source, source_of
+from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings, Source, source_of
 from bears.files.headline import write_headline
 from bears.files.records import read_json, read_questions, write_json
 from bears.files.spreadsheet import write_csv
@@ -16,7 +15,7 @@ from bears.layout import replies_below
 if TYPE_CHECKING:
     from bears.answers.judging.judged import JudgedQuestion
     from bears.answers.judging.panel import Judges
-    from bears.llm.kept import KeptReplies
+    from bears.llm.use import KeptReplies
 
 
 def main(
@@ -50,7 +49,7 @@ def main(
     from bears.answers.settings import generator_of
     from bears.evaluation.decided import decided_in
     from bears.files.benchmark_state import benchmark_state
-    from bears.files.digest import sha256_of
+    from bears.files.records import sha256_of
 
     context = "own"
     if generator.name == "none":
@@ -94,7 +93,7 @@ def _replayed(
     from bears.answers.judging.graded import cases_of
     from bears.answers.judging.model import NAME
     from bears.answers.judging.panel import tasks_of
-    from bears.llm.kept import load
+    from bears.llm.use import load
     from bears.llm.workflow import Workflow
 
     for task in tasks_of(judges, cases_of(rows), language):

@@ -16,9 +16,8 @@ from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
 from bears.evaluation.timing import kept_timing, used_by_others
 from bears.files.chunk_run import chunk_run_writer, read_places
-from bears.files.digest import sha256_of
 from bears.files.progress import Progress
-from bears.files.records import read_json, read_questions, write_json
+from bears.files.records import read_json, read_questions, sha256_of, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.shown import complain
 from bears.files.trec import run_writer
@@ -27,7 +26,7 @@ from bears.retrieval.index_files import PLACES, check_made_from
 from bears.retrieval.levels import SearchResult, search_levels
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
-from bears.retrieval.stores.vector_store import Approximate
+from bears.retrieval.vectors import Approximate
 from bears.types import Chunk, Question
 
 BATCH = 64

@@ -6,8 +6,7 @@ from typing import Any
 
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Choice, Sampling, WrittenIn
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Choice, Sampling, Source, WrittenIn
 from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.rows import sources_in
@@ -88,8 +87,7 @@ def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str
     """Replay made questions, without key or network unless the questioner has ``fill: auto``."""
     # These imports take half a second, which a benchmark with people's questions does not need.
     from bears.llm.workflow import Workflow
-    from bears.questions.bench import read_bench
-    from bears.questions.made import COLUMNS, made
+    from bears.questions.bench import COLUMNS, made, read_bench
 
     bench, out = configured(read_bench, keys)(paths["rows"]), paths["out"]
     questions, checks = (

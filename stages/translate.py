@@ -3,8 +3,7 @@
 from bears.config import checkout
 from bears.config.ledger.entries import Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.files.records import write_json, write_records
 from bears.language.gates import GateSeverity
 from bears.language.profile import Language

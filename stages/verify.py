@@ -6,18 +6,24 @@ from itertools import islice
 
 from bears.config.ledger.entries import Acceptances, Judgements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Sampling
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Sampling, Source
 from bears.errors import FormatError, VerificationFailed
-from bears.files.digest import digest_files, sha256_of
-from bears.files.records import read_documents, read_json, read_questions, write_json, write_lines
+from bears.files.records import (
+    digest_files,
+    read_documents,
+    read_json,
+    read_questions,
+    sha256_of,
+    write_json,
+    write_lines,
+)
 from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
 from bears.quality.verification.benchmark import TranslatedBenchmark
-from bears.quality.verification.bundles import LEAST_TERMS
+from bears.quality.verification.texts import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import Mixture, sampler_of
 from bears.types import Document, Finding

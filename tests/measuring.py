@@ -5,9 +5,8 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from bears.evaluation.evaluate import Columns
-from bears.evaluation.judged_rankings import judged_rankings
-from bears.evaluation.measure import Measure, parse_measure
+from bears.evaluation.evaluate import Columns, Measure, parse_measure
+from bears.evaluation.metric import judged_rankings
 from bears.files.trec import order
 from bears.types import Hit, Ranking
 

@@ -15,7 +15,7 @@ import pytest
 from bears.files.manifest import seal
 from bears.files.records import to_line, write_text
 from bears.files.rows import files_of
-from bears.sources.records import pool_document
+from bears.sources.parts import pool_document
 from bears.types import Document
 from stages import sample
 from tests.desk import Desk, checkout

@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 
 from bears.config import compose, read_selection
-from bears.retrieval.models.encoder import Vectors, normalized
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
-from bears.retrieval.stores.vector_store import Shard, VectorSearcher
+from bears.retrieval.vectors import Shard, Vectors, VectorSearcher, normalized
 from bears.types import Document, Ranking
 from tests.workspace import ROOT
 

@@ -12,17 +12,16 @@ from uuid import NAMESPACE_DNS, uuid5
 
 from bears.config import compose, parse
 from bears.config.ledger.entries import Ledger
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.files.rows import SourceRecords
 from bears.layout import LOCAL
 from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe
 from bears.sampling.sample import Sample, sample
-from bears.sources import records as built
+from bears.sources import parts as built
 from bears.sources import squad
 from bears.sources.convert import located
-from bears.sources.parts import Lines, Parts, Reader, numbered
+from bears.sources.parts import Lines, Parts, Reader, RowRecords, numbered, numbered_records
 from bears.sources.passage_rows import multi_hop
-from bears.sources.records import RowRecords, numbered_records
 from bears.sources.rows import Numbered
 from bears.sources.source import reader_of
 from bears.types import Document, Paragraph, SourceQuestion

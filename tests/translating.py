@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from bears.files.records import write_records
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.translation.source_texts import SourceTexts, apply, resolve_fields
 from bears.translation.translator import Translator
 from bears.types import Document, Question

@@ -7,11 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from bears.retrieval.models.encoder import Vectors, normalized
 from bears.retrieval.ranking import rounded_scores
 from bears.retrieval.stores.qdrant import Qdrant
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Hnsw
-from bears.retrieval.stores.vector_store import Shard, VectorSearcher
+from bears.retrieval.vectors import Shard, Vectors, VectorSearcher, normalized
 from bears.types import Hit, Ranking
 
 

@@ -11,7 +11,7 @@ from bears.answers.task import AnswerTask
 from bears.language.normalization import Normalization, normalization_of
 from bears.language.sentences import sentence_spans
 from bears.language.yes_no import LITERAL, says_unanswerable
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.trace import Citation, Trace
 
 

@@ -13,12 +13,10 @@ from bears.config.ledger.update import read_table
 from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError, FormatError
 from bears.identity import nugget_id
-from bears.llm.endpoint import AskingSettings
-from bears.llm.flat import FlatUse, shown
-from bears.llm.kept import KeptReplies
-from bears.llm.prompt import SystemPrompt
+from bears.llm.flat import FlatUse, SystemPrompt, shown
+from bears.llm.models import AskingSettings
 from bears.llm.shape import Shape
-from bears.llm.use import CheckedReply
+from bears.llm.use import CheckedReply, KeptReplies
 from bears.llm.wire import ChatAnswer
 from bears.types import Question
 

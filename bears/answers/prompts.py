@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 
 from bears.config.shape import WrittenIn
-from bears.llm.kept import key_of
-from bears.llm.prompt import broken, check_names
+from bears.llm.flat import broken, check_names
+from bears.llm.use import key_of
 from bears.types import ForbidsExtra, Turn
 
 FIX = "Mend"

@@ -9,7 +9,7 @@ from pydantic import PositiveInt
 from bears.answers.prompts import AnswerPrompt
 from bears.config.typed import build, require_target
 from bears.errors import ConfigurationError
-from bears.llm.endpoint import AskingSettings
+from bears.llm.models import AskingSettings
 
 GIVEN_UP = "[GIVEN UP]"
 LONGEST_REASON = 300

@@ -19,19 +19,22 @@ from bears.config import parse
 from bears.config.shape import Name
 from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
-from bears.evaluation.answers.forms import read_answers
-from bears.evaluation.answers.predictions import answers_of
-from bears.evaluation.answers.references import referenced
-from bears.evaluation.answers.score import AnswerScore, mean_score, score_answers, summarize_answers
+from bears.evaluation.answers.predictions import answers_of, read_answers
+from bears.evaluation.answers.score import (
+    AnswerScore,
+    mean_score,
+    referenced,
+    score_answers,
+    summarize_answers,
+)
 from bears.evaluation.repeats import asked_in, by_key
 from bears.files.benchmark_state import BenchmarkState
-from bears.files.digest import sha256_of
-from bears.files.records import read_documents, write_json
+from bears.files.records import read_documents, sha256_of, write_json
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.files.visible import one_line
 from bears.layout import LEADERBOARD, BenchmarkFiles
-from bears.llm.kept import KeptReplies, load
+from bears.llm.use import KeptReplies, load
 from bears.llm.workflow import Workflow
 from bears.results.row import ANSWERS, OF_ANSWERS, submitted
 from bears.selection.configuration import composed, language_of, records_of, selected

@@ -6,8 +6,8 @@ from pathlib import Path
 
 from bears.config import parse
 from bears.errors import AttestationFailed
-from bears.files.digest import sha256_of
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
+from bears.files.records import sha256_of
 from bears.publishing import attestation
 from bears.publishing.export import PROVENANCE, unlike_export, write_export
 from bears.publishing.finished import read_finished

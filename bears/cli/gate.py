@@ -10,9 +10,8 @@ from xml.etree import ElementTree
 
 from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.comparison import table
-from bears.evaluation.comparison.gate import CANNOT_TELL, WORSE, judged
 from bears.evaluation.comparison.pairs import seen_as_gain
-from bears.evaluation.comparison.result import UNDECIDED
+from bears.evaluation.comparison.result import CANNOT_TELL, UNDECIDED, WORSE, judged
 from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import read_questions, stream_documents, to_json, write_text
 from bears.files.visible import one_line

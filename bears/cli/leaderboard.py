@@ -5,7 +5,7 @@ from dataclasses import replace
 from bears.config import read_selection
 from bears.errors import FormatError
 from bears.evaluation.timing import BUSY, timing_of
-from bears.files.digest import sha256_of
+from bears.files.records import sha256_of
 from bears.layout import LEADERBOARD, PARAMS
 from bears.publishing.leaderboard.tables import publish
 from bears.results.board import read_board

@@ -17,7 +17,7 @@ from bears.files.visible import one_line
 from bears.layout import CONF, PARAMS
 from bears.sources.folder.read import QUESTIONS, WORKBOOK, table_of
 from bears.sources.inspection import Look
-from bears.sources.ir_dataset import dataset_of
+from bears.sources.location import dataset_of
 
 SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
 BASES = ("own", "beir", "any")

@@ -21,12 +21,12 @@ from bears.config.shape import WrittenIn
 from bears.errors import ConfigurationError, FormatError, LedgerError
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.evaluation.repeats import by_key
-from bears.files.intake.json_text import lines
+from bears.files.intake.files import lines
 from bears.files.records import stream_documents, to_json
 from bears.files.shown import complain
 from bears.files.spreadsheet import write_csv
 from bears.layout import ledger_of
-from bears.llm.prompt import SystemPrompt
+from bears.llm.flat import SystemPrompt
 from bears.llm.workflow import Workflow
 from bears.selection.configuration import composed, files_of, records_of, selected
 from bears.selection.spending import ask_missing

@@ -13,12 +13,11 @@ from bears.answers.ragas.run import HEADER, MISSING, cells, python, running, sum
 from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
 from bears.config import Config, parse
-from bears.config.source import source_of
+from bears.config.shape import source_of
 from bears.config.typed import configured
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.benchmark_state import BenchmarkState, heading
-from bears.files.digest import digest_of, sha256_of
-from bears.files.records import read_questions, write_json
+from bears.files.records import digest_of, read_questions, sha256_of, write_json
 from bears.files.spreadsheet import write_csv
 from bears.llm.fill import FillReport
 from bears.llm.workflow import Workflow

@@ -10,9 +10,8 @@ from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
 from bears.language.profile import Language
 from bears.layout import ledger_of
-from bears.llm.kept import extend
-from bears.llm.use import missing_message
-from bears.questions.made import for_review
+from bears.llm.use import extend, missing_message
+from bears.questions.bench import for_review
 from bears.selection import spending
 from bears.selection.configuration import composed, files_of, selected
 from bears.selection.uses import TRANSLATION, made_questions, workflow_of, workflows

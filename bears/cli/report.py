@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.measure import our_name
+from bears.evaluation.evaluate import our_name
 from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer, label_notes

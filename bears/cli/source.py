@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 from bears.config import checkout, conf_text, parse
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
@@ -16,8 +16,8 @@ from bears.files.records import write_text
 from bears.files.visible import one_line
 from bears.layout import LOCAL, PIPELINE
 from bears.sources.convert import convert
-from bears.sources.hub import found_on_hub
 from bears.sources.inspection import Look, inspect
+from bears.sources.location import found_on_hub
 from bears.sources.source import SHAPES, checked, reader_of
 
 

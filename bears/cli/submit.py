@@ -6,17 +6,16 @@ from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import parse_measure
 from bears.evaluation.results import write_values
-from bears.files.digest import sha256_of
 from bears.files.manifest import manifest_of, read_manifest
-from bears.files.records import stream_documents, to_json, write_text
+from bears.files.records import sha256_of, stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
 from bears.layout import LEADERBOARD
 from bears.publishing.leaderboard.tables import publish
-from bears.results.science_ko import TOP, submission_row
 from bears.results.scored import ScoredSubmission, score
+from bears.results.submission import TOP, submission_row
 from bears.selection import configuration
 from bears.types import Finding
 

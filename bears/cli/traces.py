@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.evaluation.by_text import id_by_text
+from bears.evaluation.answers.predictions import id_by_text
 from bears.files.records import stream_documents
 from bears.files.shown import complain
 from bears.files.traces import write_traces
@@ -13,7 +13,7 @@ from bears.files.visible import one_line
 from bears.results.recorded import Recorded
 from bears.results.recorded_files import read_recorded
 from bears.results.records import Records
-from bears.results.traced import ENDING
+from bears.results.system import ENDING
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.selection.configuration import composed, records_of, selected
 from bears.trace import Trace

@@ -18,10 +18,10 @@ from bears.config.secrets import refuse_secrets, without_secret
 from bears.config.shape import BenchmarkIdentity, Choice, Configuration
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError
-from bears.files.addresses import without_passwords
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
+from bears.files.visible import without_passwords
 from bears.layout import PARAMS
 
 LEDGER = ("replacements", "edits", "reviews", "judgements", "labels", "nuggets")

@@ -29,7 +29,6 @@ SAYING = frozenset(
         "bears.files.progress",
         "bears.files.shown",
         "bears.layout",
-        "bears.signals",
         "stages",
     }
 )

@@ -1,29 +1,34 @@
-"""Run a stage or command so that it ends with one sentence and the right exit status."""
+"""Run a stage or command so that it ends with one sentence and the right exit status.
+
+Where a signal ends it, what is open is closed, and temporary files are removed.
+"""
 
 import errno
 import os
+import signal
 import sys
+import threading
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from io import BufferedWriter, FileIO, TextIOWrapper
 from pathlib import Path
+from types import FrameType
+from typing import NoReturn
 
 from typing_extensions import Buffer
 
 from bears.errors import BearsError, first_line
 from bears.files.shown import complain, for_terminal
-from bears.signals import raised_signals
 
+ENDING = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 BUG = 70
 """The exit status of a bug, as sysexits.h has it (EX_SOFTWARE)."""
-
 TRACEBACK = "BEARS_TRACEBACK"
 """If this variable is set, a traceback is printed before the sentence."""
-
 OUTPUT, ERRORS = 1, 2
 """The descriptors of the standard streams."""
 ROOT = Path(__file__).resolve().parents[2]
-
 REMEDIES = {
     # numpy only reports how many values it could not write.
     None: "free some space on that disk, if it is full",
@@ -34,6 +39,48 @@ REMEDIES = {
     errno.EMFILE: "permit more open files (ulimit -n)",
     errno.ENOENT: "see that it is there, and that you run this from the project's root",
 }
+
+
+class Terminated(KeyboardInterrupt):
+    """A signal asked the program to end: like Ctrl-C, but for the exit status.
+
+    Args:
+        number: of the signal.
+    """
+
+    def __init__(self, number: int) -> None:
+        super().__init__()
+        self.status = 128 + number
+
+
+@contextmanager
+def raised_signals() -> Iterator[None]:
+    """Raise `Terminated` on ending signals within, or KeyboardInterrupt on Ctrl-C.
+
+    Raises:
+        Terminated: what is open is then closed, and temporary files are removed.
+    """
+
+    def end(number: int, _: FrameType | None) -> NoReturn:
+        raise Terminated(number)
+
+    before = {number: signal.getsignal(number) for number in ENDING}
+    if threading.current_thread() is not threading.main_thread():
+        before = {}
+    for number in before:
+        # asyncio cancels its tasks in order only with Python's own handler of Ctrl-C.
+        _answer(number, signal.default_int_handler if number == signal.SIGINT else end)
+    try:
+        yield
+    finally:
+        for number, answer in before.items():
+            _answer(number, answer)
+
+
+def _answer(number: int, answer: object) -> None:
+    # nohup ignores SIGHUP, and a shell the SIGINT of what it runs in the background.
+    if signal.getsignal(number) is not signal.SIG_IGN:
+        signal.signal(number, answer)  # type: ignore[arg-type]
 
 
 def ended(who: str, work: Callable[[], int | None], error_status: int = 1) -> int:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from bears.errors import ConfigurationError
-from bears.files.addresses import holds_password
+from bears.files.visible import holds_password
 
 REMEDY = (
     "It would be written to data/config.yaml and dvc.lock, which are in git. Take it out, put the "

@@ -27,7 +27,7 @@ from numpy.typing import NDArray
 from scipy import stats
 
 from bears.evaluation.clusters import Floats
-from bears.evaluation.judged_rankings import Integers
+from bears.evaluation.metric import Integers
 from bears.evaluation.prediction_powered import Estimate
 
 CONVINCING = 20.0

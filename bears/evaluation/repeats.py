@@ -5,7 +5,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, TypeVar
 
-from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Floats
 from bears.trace import Trace
 from bears.types import Question
 

@@ -9,8 +9,7 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.evaluation.clusters import Clusters, described, share_interval
-from bears.evaluation.evaluate import Evaluation, defined
-from bears.evaluation.measure import Measure
+from bears.evaluation.evaluate import Evaluation, Measure, defined
 from bears.files.benchmark_state import heading
 from bears.files.spreadsheet import write_csv
 from bears.types import Question

@@ -10,7 +10,7 @@ import numpy as np
 from pydantic import AfterValidator, Field
 
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.measure import Measure, our_name, parse_measure
+from bears.evaluation.evaluate import Measure, our_name, parse_measure
 from bears.evaluation.tie_bounds import Gold
 from bears.files.run_table import RunTable
 from bears.files.trec import read_table
@@ -24,7 +24,7 @@ class EvaluationSettings(ForbidsExtra):
     """The settings under ``evaluate`` in the configuration.
 
     Args:
-        measures: names that `bears.evaluation.measure` parses.
+        measures: names that `bears.evaluation.evaluate` parses.
         curve: the cutoffs of the recall curve.
         main: the measure that orders systems, in comparisons and on the leaderboard.
         tie_order: how to sort documents of equal score: by descending id, as ``trec_eval`` does,

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.evaluation.judged_rankings import Integers, JudgedRankings, ideal_ranks, relevant_ranks
+from bears.evaluation.metric import Integers, JudgedRankings, ideal_ranks, relevant_ranks
 from bears.files.run_table import RunTable
 
 Grades = NDArray[np.float64]

@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from bears.config import checkout
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.records import problems_of
 from bears.layout import TIMINGS
 

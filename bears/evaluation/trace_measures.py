@@ -4,7 +4,7 @@ from collections.abc import Collection, Mapping, Sequence
 
 import numpy as np
 
-from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Floats
 from bears.trace import Trace
 from bears.types import Question
 

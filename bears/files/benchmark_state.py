@@ -5,9 +5,8 @@ from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
-from bears.files.digest import digest_of, sha256_of
 from bears.files.intake.files import opened
-from bears.files.records import document_count, read_questions
+from bears.files.records import digest_of, document_count, read_questions, sha256_of
 from bears.files.visible import one_line
 from bears.types import Generated
 

@@ -13,9 +13,8 @@ from typing import Annotated
 from pydantic import Field, TypeAdapter, ValidationError
 
 from bears.errors import FormatError
-from bears.files.digest import sha256_of
 from bears.files.intake.files import read_whole
-from bears.files.records import adapter_of, problems_of, write_json
+from bears.files.records import adapter_of, problems_of, sha256_of, write_json
 from bears.types import ForbidsExtra
 
 NAME = "manifest.json"

@@ -1,10 +1,11 @@
-"""Read and write files: the published JSON form, JSON Lines, and atomic replacement."""
+"""Read and write files: the published JSON form, JSON Lines, atomic replacement, and digests."""
 
 import dataclasses
+import hashlib
 import json
 import os
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from errno import EDQUOT, EFBIG, ENOSPC
 from functools import cache
@@ -14,9 +15,7 @@ from typing import IO, Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError
-from bears.files.intake.files import opened
-from bears.files.intake.json_stream import items
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import items, json_value, lines, opened
 from bears.types import Document, Question
 
 Record = TypeVar("Record", Question, Document)
@@ -169,3 +168,34 @@ def write_lines(path: Path, rows: Iterable[Mapping[str, Any]]) -> int:
             stream.write(to_line(row).encode("utf-8"))
             count += 1
     return count
+
+
+def sha256_of(path: Path) -> str:
+    """Return the sha256 of a file's bytes, in hexadecimal."""
+    with path.open("rb") as stream:
+        return hashlib.file_digest(stream, "sha256").hexdigest()
+
+
+def digest_of(value: Mapping[str, Any]) -> str:
+    """Return the sha256 of plain values as one line of canonical JSON, in hexadecimal."""
+    return hashlib.sha256(to_line(value).encode("utf-8")).hexdigest()
+
+
+def digest_files(paths: Sequence[Path]) -> dict[str, str]:
+    """Return the name of each file, to the sha256 of its bytes in hexadecimal."""
+    return {path.name: sha256_of(path) for path in paths}
+
+
+def check_digest(path: Path, record: Path) -> None:
+    """Refuse a file whose digest is not the one in ``record``.
+
+    Raises:
+        FormatError: the digests differ, or none is recorded.
+    """
+    known = read_json(record)
+    expected = known.get(path.name) if isinstance(known, dict) else None
+    if (found := sha256_of(path)) != expected:
+        raise FormatError(
+            f"{path} has sha256 {found}, but {record} has {expected}; "
+            "run `dvc repro verify` on the present file first"
+        )

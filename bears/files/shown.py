@@ -9,8 +9,7 @@ from collections.abc import Sequence
 from contextlib import AbstractContextManager, redirect_stdout
 from html import escape
 
-from bears.files.addresses import without_passwords
-from bears.files.visible import SPACES, visible
+from bears.files.visible import SPACES, visible, without_passwords
 
 LINES = frozenset("\n\t")
 

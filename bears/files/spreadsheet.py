@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import Any
 from unicodedata import normalize
 
-from bears.files.intake.table_text import csv_rows
-from bears.files.intake.workbook import sheet_rows
+from bears.files.intake.tables import csv_rows, sheet_rows
 from bears.files.records import write_text
 from bears.files.visible import blank
 

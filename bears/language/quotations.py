@@ -13,8 +13,7 @@ from typing import NamedTuple
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
 
-from bears.language.folding import ignorable
-from bears.language.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN
+from bears.language.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, ignorable
 from bears.types import Question, Span
 
 LINK = re.compile(r"(?<=\])\([^()\s]*\)")

@@ -1,8 +1,12 @@
-"""Measure by its characters how much of a text is in a language's script."""
+"""Measure how much of a text is in a language's script, and fold how Unicode writes one text."""
 
+import re
 import unicodedata
 from collections.abc import Sequence
-from functools import lru_cache
+from functools import cache, lru_cache
+from itertools import filterfalse
+
+from bears.files.visible import FILLERS
 
 HAN = "\u3005\u3007\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 KANA = "\u3040-\u30ff\u31f0-\u31ff\uff66-\uff9f"
@@ -10,6 +14,9 @@ HANGUL = "\uac00-\ud7af"
 SOUTH_EAST_ASIAN = "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff"
 """Ranges of regular expressions: Thai, Lao, Myanmar and Khmer. Like Han and kana they are written
 without spaces between words; Hangul has spaces, and suffixes that are glued on."""
+_WORDS = f"[{SOUTH_EAST_ASIAN}\u0600-\u06ff\u0750-\u077f]"
+_SEPARATOR = re.compile(f"(?<={_WORDS})[\u200b\u200c]+(?={_WORDS})")
+"""What separates words of Thai, Khmer and others (ZWSP), and a word's parts in Persian (ZWNJ)."""
 
 
 @lru_cache(maxsize=65536)
@@ -53,3 +60,26 @@ def script_of(character: str) -> frozenset[str]:
     """Return every name of a letter's script: ``{CJK, HAN}``, ``{HIRAGANA, KANA}``, …"""
     name = _script(character)
     return frozenset({name, *(group for group, names in _NAMES.items() if name in names)})
+
+
+@cache
+def ignorable(character: str) -> bool:
+    """Return whether a character is invisible, white space aside.
+
+    These are Unicode's default ignorable code points: soft hyphens, joiners, marks of direction,
+    variation selectors and fillers.
+    """
+    name = unicodedata.name(character, "")
+    selects = "VARIATION SELECTOR" in name or name == "COMBINING GRAPHEME JOINER"
+    return selects or unicodedata.category(character) == "Cf" or character in FILLERS
+
+
+def folded(text: str) -> str:
+    """Return a text in NFKC without ignorable characters.
+
+    Composed and decomposed letters, ligatures, and forms by width or position become one.
+    """
+    if text.isascii():
+        return text
+    seen = filterfalse(ignorable, _SEPARATOR.sub(" ", text))
+    return unicodedata.normalize("NFKC", "".join(seen))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Mapping
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import ConfigurationError
 
 # Script (the beginning of its letters' Unicode names) to the languages written in it.

@@ -15,8 +15,7 @@ from bears.config.packaged import SHIPPED
 from bears.config.typed import configured
 from bears.errors import FormatError
 from bears.evaluation.decided import decided
-from bears.evaluation.evaluate import evaluate
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import evaluate, parse_measure
 from bears.evaluation.trace_measures import trace_values
 from bears.files.progress import Progress
 from bears.files.records import read_documents, read_questions
@@ -26,10 +25,8 @@ from bears.language.tags import check_tag
 from bears.layout import CONF, PARAMS, PIPELINE, ledger_beside, lineage_beside
 from bears.library.index import Index
 from bears.library.scores import Scores
-from bears.results.system import frames_of
-from bears.results.traced import evaluation_of
-from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import asking, has_passages, reply_of
+from bears.results.system import evaluation_of, frames_of
+from bears.retrieval.outside.matching import PassageMatcher, asking, has_passages, matched, reply_of
 from bears.trace import Search, Trace
 from bears.types import Chunk, ChunkHit, ChunkRanking, Document, Question, in_chunk_order
 
@@ -37,7 +34,7 @@ Place = str | Chunk
 Found = Iterable[Place] | Iterable[tuple[Place, float]] | Mapping[Place, float]
 """A ranking: ids or chunks, best first; pairs with a score, best first; or each with its score."""
 Rankings = Mapping[str, Found] | Callable[[str], Any] | Any
-"""Rankings by question_id, or a system; see `bears.retrieval.outside.replies.asking`."""
+"""Rankings by question_id, or a system; see `bears.retrieval.outside.matching.asking`."""
 Unmatched = list[tuple[str, str]]
 """Passages without a document: question_id and text."""
 

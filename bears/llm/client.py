@@ -16,17 +16,13 @@ import openai
 import tenacity
 
 from bears.errors import FormatError
-from bears.files.addresses import without_passwords
-from bears.files.intake.files import WHOLE_BYTES, beyond
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import WHOLE_BYTES, beyond, json_value
+from bears.files.visible import without_passwords
 from bears.llm import faults
-from bears.llm.budget import Budget
 from bears.llm.concurrency import RequestPool
-from bears.llm.embedding import Embedded, EmbeddingRequest
-from bears.llm.endpoint import Access, Endpoint, find_access
-from bears.llm.models import Models, Price
-from bears.llm.rate_limits import RateLimits, retry_after
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.limits import Budget, RateLimits, retry_after
+from bears.llm.models import Access, Endpoint, Models, Price, find_access
+from bears.llm.wire import ChatAnswer, ChatRequest, Embedded, EmbeddingRequest
 
 LONGEST_WAIT = 60.0
 LONGEST_REFUSAL_S = 180.0

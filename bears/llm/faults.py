@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from bears.errors import BearsError, FormatError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 
 
 class ClientError(BearsError):

@@ -19,8 +19,7 @@ from bears.files.journal import Append
 from bears.files.shown import complain
 from bears.llm.client import Online
 from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
-from bears.llm.kept import KeptReplies, KeptReply, is_whole
-from bears.llm.use import CheckedReply, R, Request, Use
+from bears.llm.use import CheckedReply, KeptReplies, KeptReply, R, Request, Use, is_whole
 from bears.llm.wire import ChatAnswer, ChatRequest
 
 SHOWN = 10

@@ -11,7 +11,7 @@ from typing import Any, Generic, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import FormatError, RepliesCorrupt
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.records import problems_of
 from bears.llm.wire import ChatAnswer
 

@@ -12,13 +12,11 @@ from bears.config import checkout
 from bears.files.journal import Journal, JournalRow
 from bears.files.shown import complain
 from bears.layout import JOURNAL
-from bears.llm.budget import Budget
 from bears.llm.client import Online
-from bears.llm.endpoint import has_key
 from bears.llm.fill import Filling, FillReport, Tries
-from bears.llm.kept import KeptReplies, KeptReply, extend, is_whole, load
-from bears.llm.models import Models, Price, estimate, models_of
-from bears.llm.use import Needs, Use
+from bears.llm.limits import Budget
+from bears.llm.models import Models, Price, estimate, has_key, models_of
+from bears.llm.use import KeptReplies, KeptReply, Needs, Use, extend, is_whole, load
 
 U = TypeVar("U", bound=Use[Any])
 

@@ -7,8 +7,8 @@ from typing import Any
 
 from bears.config import ledger_in
 from bears.files.benchmark_state import records_digest
-from bears.files.digest import digest_of, sha256_of
-from bears.llm.kept import holds_replies
+from bears.files.records import digest_of, sha256_of
+from bears.llm.use import holds_replies
 from bears.publishing.finished import Finished
 from bears.sampling.mixture import as_before
 from bears.types import ForbidsExtra

@@ -1,23 +1,206 @@
-"""Write a finished benchmark in every format, with a card and an attestation."""
+"""Write a finished benchmark in every format, with a card and an attestation.
+
+The parquet files have fixed columns, which MTEB loads as a retrieval task.
+"""
 
 import shutil
-from collections.abc import Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
+import yaml
+
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import pick
-from bears.files.digest import sha256_of
-from bears.files.records import write_json, write_lines, write_text
-from bears.publishing import parquet
+from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
+from bears.files.shown import markdown, markdown_table
+from bears.files.visible import one_line
 from bears.publishing.attestation import ATTESTATION, Attestation, attest
-from bears.publishing.card import CARD, card
-from bears.publishing.finished import Finished
+from bears.publishing.finished import Finished, origin_of
 from bears.results.records import EXPORTED
+from bears.types import Judgement
 
+PARQUET = {name: f"parquet/{name}.parquet" for name in ("queries", "corpus", "qrels")}
+NAMES = {
+    "queries": {"_id": "question_id", "text": "question"},
+    "corpus": {"_id": "doc_id", "title": "", "text": "content"},
+    "qrels": {"query-id": "question_id", "corpus-id": "doc_id", "score": "grade"},
+}
+"""Columns as MTEB calls them, and their fields, whose names they had in earlier exports.
+
+MTEB asks for a title. Ours is in the text.
+"""
+# From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
+# licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
+_STRICTNESS = (
+    *("CC0-1.0", "MIT", "Apache-2.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
+    *("CC-BY-NC-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
+)
 BEIR = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
+
+
+def write_parquet(finished: Finished, folder: Path) -> None:
+    """Write queries, corpus and qrels.
+
+    The bytes depend on the version of pyarrow; the rows do not. MTEB makes batches of all columns
+    of the queries, so that none of them has lists.
+    """
+    # The import takes 0.1 s, and only an export needs it.
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    text, truth = pa.string(), pa.bool_()
+    question = {"_id": text, "text": text, "gold_answer": text, "source_dataset": text}
+    question |= {"question_type": text, "judged": truth, "group": text}
+    document = {"_id": text, "title": text, "text": text}
+    document |= {"original_source": text, "original_id": text, "is_gold": truth, "group": text}
+    judgements = [
+        Judgement(q.question_id, doc_id, grade)
+        for q in finished.questions
+        for doc_id, grade in q.grades.items()
+    ]
+    tables = {
+        "queries": (finished.questions, question),
+        "corpus": (finished.documents, document),
+        "qrels": (judgements, {"query-id": text, "corpus-id": text, "score": pa.int64()}),
+    }
+    for name, (records, kinds) in tables.items():
+        fields = {column: NAMES[name].get(column, column) for column in kinds}
+        columns = {
+            column: [getattr(record, field) if field else "" for record in records]
+            for column, field in fields.items()
+        }
+        with atomic_write(folder / PARQUET[name]) as stream:
+            pq.write_table(pa.table(columns, pa.schema(kinds)), stream)
+
+
+def rows_as_now(path: Path) -> list[dict[str, Any]]:
+    """Return the rows of a file, which an earlier version may have written.
+
+    The queries of an earlier one have their gold, so those of a later one get it from the qrels.
+    """
+    now = {before: column for column, before in NAMES.get(path.stem, {}).items()}
+    rows = [{now.get(name, name): row[name] for name in row} for row in parquet_rows(path)]
+    if path.stem == "corpus":
+        return [{"title": "", **row} for row in rows]
+    if path.stem == "queries":
+        gold = defaultdict[str, list[str]](list)
+        for row in rows_as_now(path.with_name("qrels.parquet")):
+            gold[row["query-id"]].append(row["corpus-id"])
+        return [{"gold_doc_ids": gold[row["_id"]], **row} for row in rows]
+    return rows
+
+
+def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
+    """Return the licence of a whole, and remarks about it.
+
+    Args:
+        licences: SPDX identifiers. ``LicenseRef-…`` and ``NOASSERTION`` are terms of their own.
+
+    Returns:
+        The strictest identifier, and remarks. The identifier is ``NOASSERTION`` if a part states no
+        licence, because then its owner has to be asked.
+    """
+    parts = sorted(set(licences))
+    remarks = []
+    own = [name for name in parts if name not in _STRICTNESS]
+    if any("NC" in name for name in parts) and any(
+        "-SA-" in name and "NC" not in name for name in parts
+    ):
+        remarks.append(
+            "a share-alike part and a non-commercial part cannot both be met by one adapted work; "
+            "use the set as a collection whose parts keep their own licences"
+        )
+    if any(not name.startswith("LicenseRef-") for name in own):
+        remarks.append("a part states no licence: its owner has to be asked before it is shared")
+        return "NOASSERTION", remarks
+    if own:
+        remarks.append(f"{', '.join(own)}: read its own terms, which hold for the whole")
+        return own[0], remarks
+    return max(parts, key=_STRICTNESS.index, default="NOASSERTION"), remarks
+
+
+CARD = "README.md"
+SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
+"""Dataset hubs name sizes like this."""
+
+
+def card(finished: Finished, attestation: Attestation) -> str:
+    """Return README.md with the front matter that dataset hubs read."""
+    licence, remarks = strictest(s.licence for s in finished.sources.values())
+    parts = [
+        f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
+        f"# {markdown(finished.benchmark.name)}",
+        *map(markdown, finished.about),
+        f"Language: {markdown(finished.benchmark.language)}.",
+        "## Composition",
+        *_composition(finished),
+        "## Sources and licences",
+        _sources(finished),
+        f"The licence that follows for the whole: **{markdown(licence)}**."
+        + "".join(f" Note: {markdown(remark)}." for remark in remarks),
+        "## Verification",
+        _verification(finished),
+        "## Make it again",
+        "In a project with the same configuration and kept translations:",
+        f"```\ndvc exp run -S benchmark={one_line(finished.benchmark.name)}\n"
+        "bears attest FOLDER   # this folder\n```",
+        f"Root digest: `{attestation.root}`",
+    ]
+    return "\n\n".join(parts) + "\n"
+
+
+def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
+    known = licence != "NOASSERTION" and not licence.startswith("LicenseRef-")
+    # A thousand has four digits, and each size is ten times the one before.
+    power = min(max(len(str(len(finished.documents))), 3), 9) - 3
+    return {
+        "pretty_name": finished.benchmark.name,
+        "language": [finished.benchmark.language],
+        "license": licence.lower() if known else "other",
+        "task_categories": ["text-retrieval", "question-answering"],
+        "size_categories": [f"{SIZES[power - 1]}<n<{SIZES[power]}" if power else "n<1K"],
+        "configs": [
+            {"config_name": name, "data_files": [{"split": "test", "path": path}]}
+            for name, path in PARQUET.items()
+        ],
+    }
+
+
+def _composition(finished: Finished) -> list[str]:
+    questions = Counter((q.source_dataset, q.question_type) for q in finished.questions)
+    documents = Counter(d.original_source for d in finished.documents)
+    gold = Counter(d.original_source for d in finished.documents if d.is_gold)
+    asked = ([*place, n] for place, n in sorted(questions.items()))
+    pool = ([source, n, gold[source]] for source, n in sorted(documents.items()))
+    return [
+        _table(["source", "type", "questions"], asked),
+        _table(["source", "documents", "of them gold"], pool),
+    ]
+
+
+def _sources(finished: Finished) -> str:
+    rows = []
+    for row in finished.provenance:
+        origin, revision = origin_of(row) or "a local folder", row.get("revision", "")
+        files = "; ".join(f"{file['name']} sha256 {file['sha256']}" for file in row["files"])
+        rows.append([row["source"], origin, revision, row["licence"], files])
+    return _table(["source", "from", "revision", "licence", "files"], rows)
+
+
+def _verification(finished: Finished) -> str:
+    counts = Counter((f["severity"], f["check"]) for f in finished.findings)
+    if not counts:
+        return "Every check passed without a finding."
+    return _table(["severity", "check", "findings"], ([*of, n] for of, n in sorted(counts.items())))
+
+
+def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
+    return markdown_table(header, [[str(cell) for cell in row] for row in rows]).rstrip("\n")
 
 
 def write_beir(finished: Finished, folder: Path) -> None:
@@ -77,7 +260,7 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
             shutil.copyfile(path, folder / path.name)
     write_json(folder / EXPORTED, _exported_part(finished))
     write_beir(finished, folder)
-    parquet.write_parquet(finished, folder)
+    write_parquet(finished, folder)
     attestation = attest(finished)
     write_text(folder / CARD, card(finished, attestation))
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
@@ -105,7 +288,7 @@ def _same(one: Path, other: Path) -> bool:
     if sha256_of(one) == sha256_of(other):
         return True
     # The bytes of parquet depend on the version of pyarrow.
-    return one.suffix == ".parquet" and parquet.rows_as_now(one) == parquet.rows_as_now(other)
+    return one.suffix == ".parquet" and rows_as_now(one) == rows_as_now(other)
 
 
 def _exported_part(finished: Finished) -> dict[str, Any]:

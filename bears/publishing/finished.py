@@ -7,11 +7,9 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import parse
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
-from bears.files.digest import check_digest
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.files.manifest import check
-from bears.files.records import read_documents, read_json, read_lines, read_questions
+from bears.files.records import check_digest, read_documents, read_json, read_lines, read_questions
 from bears.layout import DATA, BenchmarkFiles
 from bears.types import Document, Question
 

@@ -1,9 +1,11 @@
-"""Set up the writer and the reader of questions from configuration and rows."""
+"""Set up the writer and the reader of questions, and build the benchmark from their replies."""
 
 from collections import Counter
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
 from bears.config.shape import Choice, Sampling, WrittenIn
@@ -11,16 +13,20 @@ from bears.config.typed import build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
 from bears.language.profile import Language
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.questions.document_pool import DocumentPool, Unit, pool_of, units_of
 from bears.questions.form import Form
-from bears.questions.readings import CheckTask
+from bears.questions.readings import CheckedQuestions, CheckTask, QuestionTask
 from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
-from bears.questions.sift import Sieve
-from bears.questions.task import QuestionTask
+from bears.questions.sift import Sieve, Sifted
 from bears.retrieval.chunking import chunks
+from bears.sampling.lineage import document_lines
 from bears.sampling.mixture import sampler_of
-from bears.types import Document
+from bears.sampling.sample import apply_edits
+from bears.types import Document, Generated, IndexedChunk, Question, Span, in_file
+
+COLUMNS = ("question_id", "outcome", "filter", "reason", "question", "answer", "documents")
+"""Of the table of questions that are not kept."""
 
 
 @dataclass(frozen=True)
@@ -118,3 +124,133 @@ def _profile(selected: Choice, tag: str) -> Language | None:
         f"the documents are in {tag}, whose file in conf/language is needed to check questions; "
         f"select it: -S language={tag}"
     )
+
+
+@dataclass(frozen=True)
+class Made:
+    """A benchmark of made questions, with the questions that were thrown away."""
+
+    bench: Bench
+    questions: list[Question]
+    documents: list[Document]
+    sifted: list[Sifted]
+    read: CheckedQuestions
+    unmatched: list[str]
+
+    @property
+    def counts(self) -> dict[str, dict[str, int]]:
+        """Count the questions that were kept, wait for a person or were thrown, by first reason."""
+        counted = Counter((each.outcome, _why(each)) for each in self.sifted)
+        return {
+            outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
+            for outcome in ("kept", "waiting", "thrown")
+        }
+
+    def table(self) -> Iterator[list[Any]]:
+        """Yield a row of `COLUMNS` for every question that is not kept."""
+        for each in self.sifted:
+            if each.outcome != "kept":
+                unit, draft = each.unit, each.draft
+                words = [draft.question, draft.answer] if draft else ["", ""]
+                faults = "; ".join(message for _, message in each.faults)
+                known = [unit.question_id, each.outcome, _why(each), faults, *words]
+                yield [*known, unit.passage.doc_id]
+
+    def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
+        """Yield a row for each record; that of a question has its writer and its readings."""
+        writing = self.bench.questions
+        keys = {request.record_id: writing.key(request) for request in writing.requests()}
+        chunks = self.bench.sieve.pool.by_id
+        taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
+        for question in self.questions:
+            each = taken[question.question_id]
+            yield {
+                "record_id": question.question_id,
+                "kind": "question",
+                "source": question.source_dataset,
+                "licence": licence,
+                "questioner": self.bench.questioner.name,
+                "model": self.bench.questioner.model,
+                "memory_key": keys[question.question_id],
+                "written_about": [in_file(chunks[each.unit.passage.doc_id].chunk)],
+                "also_gold": [in_file(chunks[name].chunk) for name in each.gold],
+                "difficulty": each.difficulty,
+                "readings": self.read.read.get(question.question_id, {}),
+                "accepted_by_a_person": each.decided,
+            }
+        yield from document_lines(self.documents, self.questions, licence)
+
+
+def sifted_of(
+    bench: Bench, questions: KeptReplies, readings: KeptReplies
+) -> tuple[CheckedQuestions, list[Sifted]]:
+    """Return the readings of the questions, and the outcome of each question, in order.
+
+    Raises:
+        RepliesMissing: a reply is missing.
+    """
+    written = bench.questions.drafts(bench.questions.replies(questions))
+    read = bench.readings(questions).complete(readings)
+    return read, list(bench.sieve.sifted(bench.units, written, read))
+
+
+def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
+    """Yield the texts of the questions that wait for a person, two rows each."""
+    for each in sifted:
+        if each.draft and each.outcome == "waiting":
+            common = {
+                "record_id": each.unit.question_id,
+                "flags": "; ".join(message for _, message in each.faults),
+                "source": each.unit.passage.content,
+            }
+            yield {**common, "field": "question", "translation": each.draft.question}
+            yield {**common, "field": "gold_answer", "translation": each.draft.answer}
+
+
+def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
+    """Build the benchmark from kept replies, without a model.
+
+    Raises:
+        RepliesMissing: a reply is missing.
+        SamplingError: no question is left.
+    """
+    read, sifted = sifted_of(bench, questions, readings)
+    kept = [each for each in sifted if each.outcome == "kept"]
+    generated = Generated(bench.questioner.model, len(sifted), len(kept))
+    written = [_question(each, generated, bench.sieve.pool.by_id) for each in kept]
+    gold = {doc_id for question in written for doc_id in question.gold_doc_ids}
+    documents = [replace(each, is_gold=each.doc_id in gold) for each in bench.documents]
+    asked, documents, unused = apply_edits(written, documents, bench.ledger.edits)
+    known = {each.unit.question_id for each in sifted}
+    unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
+    found = Made(bench, asked, documents, sifted, read, sorted(unmatched))
+    if not kept:
+        raise SamplingError(
+            f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "
+            "bears replies review --export FILE.csv"
+        )
+    return found
+
+
+def _question(each: Sifted, generated: Generated, passages: Mapping[str, IndexedChunk]) -> Question:
+    """Return a kept question; ``passages`` has them by their names."""
+    assert each.draft is not None
+    gold = [passages[name] for name in (each.unit.passage.doc_id, *each.gold)]
+    return Question(
+        each.unit.question_id,
+        each.draft.question,
+        each.draft.answer,
+        tuple(dict.fromkeys(passage.chunk.doc_id for passage in gold)),
+        each.unit.passage.original_source,
+        "single-hop",
+        generated=generated,
+        gold_spans=tuple(
+            Span(passage.chunk.doc_id, passage.chunk.start, passage.chunk.end, passage.content)
+            for passage in gold
+            if passage.chunk.end is not None
+        ),
+    )
+
+
+def _why(each: Sifted) -> str:
+    return each.faults[0][0] if each.faults else each.difficulty

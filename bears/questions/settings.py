@@ -9,8 +9,8 @@ from pydantic import BeforeValidator, Field
 from bears.answers.prompts import AnswerPrompt
 from bears.answers.settings import GeneratorSettings
 from bears.errors import ConfigurationError
-from bears.llm.endpoint import AskingSettings
-from bears.llm.prompt import check_names
+from bears.llm.flat import check_names
+from bears.llm.models import AskingSettings
 from bears.types import ForbidsExtra
 
 Severity = Literal["throw", "flag", "off"]

@@ -10,12 +10,10 @@ from bears.config.shape import Choice
 from bears.config.typed import configured
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
-from bears.files.digest import sha256_of
-from bears.files.records import read_questions
-from bears.llm.embedding import token_range
-from bears.llm.kept import KeptReplies
+from bears.files.records import read_questions, sha256_of
 from bears.llm.models import Models, estimate, models_of
-from bears.llm.use import Use
+from bears.llm.use import KeptReplies, Use
+from bears.llm.wire import token_range
 from bears.results.revision import WITHIN, Revision
 from bears.retrieval.models.hosted_settings import HostedSettings, hosted
 

@@ -13,12 +13,10 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import ConfigurationError, FormatError
-from bears.evaluation.evaluate import tie_range
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import parse_measure, tie_range
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.trace_measures import OF_TRACES
-from bears.files.intake.files import read_whole
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value, read_whole
 from bears.files.manifest import check
 from bears.files.shown import complain
 from bears.files.visible import one_line
@@ -29,8 +27,7 @@ from bears.results.records import Records
 from bears.results.revision import OF_SYSTEM, WORKSPACE, Revision, cached_runs, named, revisions
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
-from bears.results.system import Doubts, System, UnreadTexts, frames_of
-from bears.results.traced import ENDING, system_of_traces
+from bears.results.system import ENDING, Doubts, System, UnreadTexts, frames_of, system_of_traces
 from bears.results.values import averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value
-from bears.retrieval.outside.replies import SOURCES, Passage, Reply, Step
+from bears.files.intake.files import json_value
+from bears.retrieval.outside.matching import SOURCES, Passage, Reply, Step
 from bears.trace import ModelCall
 
 KINDS = {

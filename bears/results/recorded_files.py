@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import ConfigurationError, FormatError, first_line
-from bears.files.intake.files import opened, read_whole
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.parquet_rows import parquet_rows
 from bears.results.recorded import Recorded, RecordedSpan, flat, passages_in, recorded, text_of
-from bears.retrieval.outside.replies import Passage, Reply, Step
+from bears.retrieval.outside.matching import Passage, Reply, Step
 from bears.trace import ModelCall
 
 LANGFUSE = {

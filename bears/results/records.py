@@ -25,7 +25,7 @@ class Records:
 
     Args:
         folder: with ``queries.json`` and ``corpus.json``.
-        origin: what the records come from, see `bears.config.source.source_of`.
+        origin: what the records come from, see `bears.config.shape.source_of`.
         benchmark, evaluate, judgements, nuggets, retrieve: the keys of the configuration, or of an
             export, that scoring reads.
     """

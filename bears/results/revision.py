@@ -12,8 +12,7 @@ from typing import Any
 from bears.config import parse
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.errors import FormatError
-from bears.files.intake.files import decoded, read_whole
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import decoded, json_value, read_whole
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.manifest import check
 from bears.layout import CODE, CONFIG, EVERY, PARAMS, pattern

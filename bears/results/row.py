@@ -9,10 +9,9 @@ from pydantic import ValidationError
 
 from bears.config import checkout, ledger_in
 from bears.errors import FormatError
-from bears.evaluation.measure import our_name
+from bears.evaluation.evaluate import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
-from bears.files.digest import digest_of
-from bears.files.records import adapter_of
+from bears.files.records import adapter_of, digest_of
 from bears.files.visible import one_line
 from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL

@@ -10,12 +10,11 @@ from typing import Any
 from tabulate import tabulate
 
 from bears.errors import SubmissionRefused
-from bears.evaluation.by_text import id_by_text
-from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, summarize
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.answers.predictions import id_by_text
+from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, parse_measure, summarize
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
-from bears.files.digest import sha256_of
+from bears.files.records import sha256_of
 from bears.files.visible import one_line
 from bears.results.board import number
 from bears.results.records import Records

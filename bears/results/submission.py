@@ -1,4 +1,4 @@
-"""Reading a submission of any known form. Nothing in it is trusted."""
+"""Read a submission of any known form, trusting nothing in it, and write that of science-ko."""
 
 from codecs import BOM_UTF8
 from collections.abc import Callable, Mapping
@@ -10,13 +10,14 @@ from pydantic import AfterValidator, BeforeValidator, Field, TypeAdapter, Valida
 from typing_extensions import TypedDict
 
 from bears.errors import FormatError
-from bears.files.intake.files import decoded, numbered_lines, read_whole
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import decoded, json_value, lines, numbered_lines, read_whole
 from bears.files.records import adapter_of, reason_of
 from bears.files.trec import read_table
-from bears.types import Hit, Ranking, in_order
+from bears.types import Hit, Question, Ranking, in_order
 
 T = TypeVar("T")
+TOP = 3
+"""Documents that the task scores."""
 
 
 def _id_of(value: Any) -> Any:
@@ -240,3 +241,25 @@ def _validated(shape: type[T], value: Any, where: str = "") -> T:
         place = [str(part + 1) if isinstance(part, int) else part for part in problem["loc"]]
         told = f"{'.'.join(place)}: {reason_of(problem)}, found {problem['input']!r:.80}"
         raise FormatError(": ".join(filter(None, (where, told)))) from None
+
+
+def submission_row(
+    question: Question, query: str, ranking: Ranking, texts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return one line: eval_id, standalone_query, topk, answer, references.
+
+    Args:
+        question: its id is the task's eval_id, written as a number if it is one.
+        query: the text that was given to the retriever.
+        ranking: best first; empty if nothing needs to be retrieved.
+        texts: doc_id to content, for the references.
+    """
+    best = ranking[:TOP]
+    eval_id = question.question_id
+    return {
+        "eval_id": int(eval_id) if eval_id.isascii() and eval_id.isdigit() else eval_id,
+        "standalone_query": query,
+        "topk": [hit.doc_id for hit in best],
+        "answer": "",
+        "references": [{"score": hit.score, "content": texts.get(hit.doc_id, "")} for hit in best],
+    }

@@ -8,9 +8,8 @@ from numpy.typing import NDArray
 from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import StoreError
-from bears.files.digest import sha256_of
 from bears.files.intake.files import read_whole
-from bears.files.records import problems_of, write_json
+from bears.files.records import problems_of, sha256_of, write_json
 
 T = TypeVar("T")
 

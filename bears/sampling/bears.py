@@ -11,9 +11,8 @@ from dataclasses import dataclass, replace
 
 from bears.errors import SamplingError
 from bears.identity import unused_name
-from bears.sampling.drafts import Draft
 from bears.sampling.mixture import Mixture
-from bears.sampling.v1 import V1Sample, document, question
+from bears.sampling.v1 import Draft, V1Sample, document, question
 from bears.types import Document, Paragraph, Question, Role
 
 

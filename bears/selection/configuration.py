@@ -5,14 +5,12 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import Config, compose, parse, read_mapping, read_selection
-from bears.config.shape import BenchmarkIdentity, Configuration
-from bears.config.source import Source, source_of
+from bears.config.shape import BenchmarkIdentity, Configuration, Source, source_of
 from bears.config.typed import configured
 from bears.errors import AttestationFailed, ConfigurationError
-from bears.files.digest import sha256_of
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.manifest import check
-from bears.files.records import read_json
+from bears.files.records import read_json, sha256_of
 from bears.files.shown import complain
 from bears.language.tags import check_tag
 from bears.layout import CONF, CONFIG, PARAMS, BenchmarkFiles

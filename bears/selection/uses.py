@@ -20,15 +20,12 @@ from bears.files.manifest import check
 from bears.files.records import read_json, read_questions
 from bears.files.shown import complain
 from bears.files.traces import read_traces
-from bears.llm.kept import KeptReplies
-from bears.llm.use import Use
+from bears.llm.use import KeptReplies, Use
 from bears.llm.workflow import U, Workflow
-from bears.questions.bench import Bench, read_bench
-from bears.questions.made import sifted_of
-from bears.questions.readings import CheckTask
+from bears.questions.bench import Bench, read_bench, sifted_of
+from bears.questions.readings import CheckTask, QuestionTask
 from bears.questions.settings import MadeSettings
 from bears.questions.sift import Sifted
-from bears.questions.task import QuestionTask
 from bears.retrieval.rewriting.model import RewriteTask
 from bears.retrieval.rewriting.model import read_task as read_rewriting
 from bears.sampling.mixture import sampler_of

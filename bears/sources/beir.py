@@ -18,10 +18,8 @@ from typing_extensions import TypedDict
 from bears.errors import SourceError
 from bears.files.qrels import COLUMNS, DOCUMENT, GRADE, QUERY, SCORE, qrels_rows
 from bears.files.visible import blank
-from bears.sources.naming import Id, Words
-from bears.sources.parts import Parts, numbered
-from bears.sources.records import RowRecords, pool_document, pool_question
-from bears.sources.rows import BadField, Ids, Row, check_row, not_blank
+from bears.sources.parts import Parts, RowRecords, numbered, pool_document, pool_question
+from bears.sources.rows import BadField, Id, Ids, Row, Words, check_row, not_blank
 from bears.types import Document
 
 WORDS: Words = {

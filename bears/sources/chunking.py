@@ -14,8 +14,7 @@ from typing_extensions import TypedDict
 
 from bears.files.intake.files import decoded, read_whole
 from bears.identity import question_id
-from bears.sources.parts import Parts
-from bears.sources.records import RowRecords, pool_document, pool_question
+from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row, not_blank
 from bears.types import SourceQuestion, Span
 

@@ -5,21 +5,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import SourceError
-from bears.files.digest import sha256_of
 from bears.files.progress import Progress
-from bears.files.records import atomic_write
+from bears.files.records import atomic_write, sha256_of
 from bears.files.rows import files_of, row_to_line
 from bears.files.spreadsheet import write_csv
 from bears.language.declared import LENGTH, MOST, SOME, disagreeing
 from bears.language.scripts import letters
 from bears.layout import LOCAL
-from bears.sources.hub import found_on_hub
-from bears.sources.ir_dataset import write_tables
-from bears.sources.location import locate
-from bears.sources.parts import Parts, Reader
-from bears.sources.records import numbered_records
+from bears.sources.location import found_on_hub, locate, write_tables
+from bears.sources.parts import Parts, Reader, numbered_records
 from bears.sources.source import layout_of, on_hub
 from bears.types import Document
 

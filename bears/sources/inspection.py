@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub import card_of
 from bears.language.declared import disagreeing, identified
@@ -16,7 +16,7 @@ from bears.language.tags import SCRIPTS, primary
 from bears.language.text import unspaced
 from bears.sources.convert import located
 from bears.sources.folder.read import LEFT_OUT
-from bears.sources.records import numbered_records
+from bears.sources.parts import numbered_records
 from bears.sources.rows import Row
 from bears.sources.source import SHAPES, checked, layout_of, reader_of
 from bears.types import Document, SourceQuestion

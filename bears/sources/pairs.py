@@ -13,10 +13,8 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BeforeValidator, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.sources.naming import Id, Words
-from bears.sources.parts import Parts
-from bears.sources.records import RowRecords, passage_row
-from bears.sources.rows import BadField, Row, Texts, as_rows, check_row, not_blank
+from bears.sources.parts import Parts, RowRecords, passage_row
+from bears.sources.rows import BadField, Id, Row, Texts, Words, as_rows, check_row, not_blank
 from bears.types import Paragraph
 
 WORDS: Words = {

@@ -13,8 +13,7 @@ from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.identity import question_id
-from bears.sources.parts import Parts
-from bears.sources.records import RowRecords, pool_document, pool_question
+from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row, not_blank
 
 

@@ -21,10 +21,8 @@ from typing import Annotated, Any, NotRequired
 from pydantic import BeforeValidator, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.sources.naming import Id, Words
-from bears.sources.parts import Parts
-from bears.sources.records import RowRecords, passage_row
-from bears.sources.rows import Ids, Row, Rows, Text, Texts, as_rows, check_row, not_blank
+from bears.sources.parts import Parts, RowRecords, passage_row
+from bears.sources.rows import Id, Ids, Row, Rows, Text, Texts, Words, as_rows, check_row, not_blank
 from bears.types import Paragraph, QuestionType
 
 NO_ANSWER = "No Answer Present."

@@ -27,13 +27,12 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.errors import SourceError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.progress import Progress
 from bears.language.overlap import Chunks
-from bears.sources.parts import Parts, numbered
+from bears.sources.parts import Parts, RowRecords, numbered, pool_document, pool_question
 from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
-from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, Rows, check_row
 from bears.types import Answer, AnswerType, ForbidsExtra
 

@@ -15,8 +15,7 @@ from typing_extensions import TypedDict
 
 from bears.config import parse
 from bears.files.visible import blank
-from bears.sources.parts import Parts
-from bears.sources.records import RowRecords, pool_document, pool_question
+from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row
 from bears.types import ForbidsExtra, Turn
 

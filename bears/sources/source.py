@@ -4,16 +4,16 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.config.typed import named
 from bears.errors import ConfigurationError
 from bears.language.tags import check_tag
 from bears.sources import beir, passage_rows, squad
 from bears.sources.folder.read import read_own
-from bears.sources.naming import Words
 from bears.sources.pairs import WORDS as PAIRS
 from bears.sources.pairs import read_pairs
 from bears.sources.parts import Reader
+from bears.sources.rows import Words
 
 
 @dataclass(frozen=True)

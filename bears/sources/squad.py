@@ -23,10 +23,8 @@ from typing import Any, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.sources.naming import Id, Words
-from bears.sources.parts import Parts
-from bears.sources.records import RowRecords, passage_document, passage_question
-from bears.sources.rows import Ids, Row, Texts, check_row, not_blank
+from bears.sources.parts import Parts, RowRecords, passage_document, passage_question
+from bears.sources.rows import Id, Ids, Row, Texts, Words, check_row, not_blank
 from bears.types import ParagraphPlace
 
 WORDS: Words = {

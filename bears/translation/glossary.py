@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.spreadsheet import read_named, write_csv
 from bears.translation.spans import whole_word
 from bears.translation.translator import TERMS

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from bears.errors import FormatError
 from bears.files.records import Record, read_documents, read_questions
-from bears.llm.kept import KeptReply
+from bears.llm.use import KeptReply
 from bears.translation.source_texts import SourceTexts
 from bears.translation.translator import Translator
 

@@ -9,9 +9,9 @@ from typing_extensions import TypedDict
 
 from bears.errors import ConfigurationError
 from bears.language.profile import Language
-from bears.llm.endpoint import AskingSettings
-from bears.llm.kept import key_of
+from bears.llm.models import AskingSettings
 from bears.llm.shape import Shape
+from bears.llm.use import key_of
 from bears.types import ForbidsExtra
 
 NAME = "translation"

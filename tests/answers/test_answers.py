@@ -21,14 +21,18 @@ from bears.config.ledger.entries import Ledger
 from bears.errors import FormatError
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.forms import Given, read_answers
-from bears.evaluation.answers.predictions import answers_of
-from bears.evaluation.answers.references import references_of, with_references
-from bears.evaluation.answers.score import AnswerScore, score_answers, summarize_answers
+from bears.evaluation.answers.predictions import Given, answers_of, read_answers
+from bears.evaluation.answers.score import (
+    AnswerScore,
+    references_of,
+    score_answers,
+    summarize_answers,
+    with_references,
+)
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
-from bears.evaluation.measure import METRICS
+from bears.evaluation.evaluate import METRICS
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.spreadsheet import csv_text, read_cells
 from bears.language.normalization import normalization_of, without_citations

@@ -23,7 +23,7 @@ from bears.config import compose, ledger_in, read_ledger, read_selection
 from bears.files.manifest import seal
 from bears.files.records import write_json, write_lines
 from bears.language.refusals import refuses
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.llm.wire import ChatAnswer
 from stages import generate, judge
 from tests.answering import STONES, answering, bought

@@ -32,7 +32,7 @@ from bears.cli import main
 from bears.config import compose, read_selection
 from bears.errors import ConfigurationError, RepliesCorrupt, RepliesMissing
 from bears.files.records import write_json, write_lines, write_records
-from bears.llm.kept import KeptReplies, KeptReply
+from bears.llm.use import KeptReplies, KeptReply
 from bears.llm.wire import ChatAnswer
 from bears.types import Document, Question
 from tests.hostile_answers import HOSTILE

@@ -29,7 +29,7 @@ from bears.files.journal import Journal
 from bears.files.manifest import seal
 from bears.files.spreadsheet import write_csv
 from bears.layout import JOURNAL
-from bears.llm.kept import KeptReply, extend
+from bears.llm.use import KeptReply, extend
 from bears.selection.configuration import composed
 from stages import generate
 from tests.provider_server import ROOT, ProviderServer

@@ -17,7 +17,7 @@ import yaml
 from bears.cli import main
 from bears.errors import FormatError
 from bears.files.records import write_json, write_records, write_text
-from bears.llm.kept import load
+from bears.llm.use import load
 from bears.types import Question
 from tests.workspace import ROOT, environment_for
 

@@ -18,7 +18,7 @@ from ruamel.yaml import YAML
 from bears.cli import main
 from bears.config.packaged import OURS, STAGES, pipeline
 from bears.config.pipeline import definitions
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.layout import CODE, LANGUAGE
 from stages import config
 from tests.sources.files import row, workbook

@@ -19,7 +19,7 @@ from bears.config.ledger.entries import Ledger
 from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
 from bears.files.spreadsheet import write_csv
-from bears.quality.audit.candidates import Candidate
+from bears.quality.audit.audit_pool import Candidate
 from bears.types import Chunk, ChunkRanking, Document, Question, chunks_in_order
 from tests.workspace import ROOT
 

@@ -16,8 +16,8 @@ from bears.config import build, compose, read_ledger
 from bears.config.ledger.update import open_ledger
 from bears.config.secrets import refuse_secrets
 from bears.errors import BearsError, ConfigurationError
-from bears.files.addresses import without_passwords
-from bears.llm.endpoint import Endpoint
+from bears.files.visible import without_passwords
+from bears.llm.models import Endpoint
 from tests.config.test_configuration import CONF, MINI, RETRIEVER, project, run_stage
 from tests.workspace import ROOT
 

@@ -12,9 +12,9 @@ from bears.config.ledger.entries import Edit, Ledger, Replacement
 from bears.config.ledger.update import open_ledger
 from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
-from bears.sampling.edits import apply_edits
 from bears.sampling.mixture import Quota, Recipe
-from bears.sources.records import RowRecords, passage_document, passage_question
+from bears.sampling.sample import apply_edits
+from bears.sources.parts import RowRecords, passage_document, passage_question
 from bears.types import Document, ParagraphPlace, Question
 from tests.sampled import draw
 

@@ -14,15 +14,14 @@ from pathlib import Path
 
 import pytest
 
-from bears.config import guard
-from bears.config.guard import StageFiles, guarded, locked_paths
+from bears.config.pipeline import StageFiles, guarded, locked_paths
 from bears.errors import StageConflict
 from tests.workspace import Workspace, environment_for
 
 HOLD = """
 import sys
 from pathlib import Path
-from bears.config.guard import locked_paths
+from bears.config.pipeline import locked_paths
 for line in sys.stdin:
     reads, writes = [[Path(word) for word in words.split()] for words in line.split("|")]
     with locked_paths(reads, writes, "index"):
@@ -69,7 +68,7 @@ def test_who_writes_is_alone_and_a_reader_of_a_file_holds_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    monkeypatch.setattr(guard, "PATIENCE_S", 0.0)
+    monkeypatch.setattr("bears.config.pipeline.PATIENCE_S", 0.0)
     with holder() as (process, send):
         told = rf"^process {process.pid} \(index\) is still working on"
         for theirs, ours in [*REFUSED, *TAKEN]:

@@ -16,21 +16,21 @@ from statsmodels.stats.power import TTestPower
 from statsmodels.stats.weightstats import ttost_paired
 
 from bears.evaluation.clusters import Floats, Z
-from bears.evaluation.comparison.groups import letters, rank_ranges
 from bears.evaluation.comparison.paired import (
     equal_shares,
     exact_critical_value,
     mcnemar,
+    questions_for,
     randomization,
     score_interval,
+    smallest_difference,
 )
-from bears.evaluation.comparison.pairs import of_means, of_shares
-from bears.evaluation.comparison.power import questions_for, smallest_difference
+from bears.evaluation.comparison.pairs import letters, of_means, of_shares, rank_ranges
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.table import shown
 from bears.evaluation.comparison.values import Measured as System
 from bears.evaluation.means import bounded_interval
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 
 
 def system(name: str, values: dict[str, list[float]], **known: object) -> System:

@@ -22,8 +22,7 @@ from ir_measures import RR
 from bears.config import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.comparison.values import Measured, shared_measures
-from bears.evaluation.evaluate import Evaluation, evaluate, summarize
-from bears.evaluation.measure import METRICS, parse_measure
+from bears.evaluation.evaluate import METRICS, Evaluation, evaluate, parse_measure, summarize
 from bears.evaluation.metric import Metric
 from bears.evaluation.settings import EvaluationSettings
 from bears.types import Hit

@@ -18,8 +18,8 @@ from bears.errors import ConfigurationError
 from bears.evaluation.decided import decided, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.files.benchmark_state import records_digest
-from bears.files.digest import digest_of
 from bears.files.intake.yaml_text import yaml_value
+from bears.files.records import digest_of
 from bears.files.run_table import table_of_run
 from bears.types import Hit, Question, Span
 from tests.measuring import as_scores, measures

@@ -24,11 +24,11 @@ from bears.evaluation.evaluate import (
     evaluate,
     gold_of,
     intervals,
+    parse_measure,
     summarize,
     tie_range,
     undefined,
 )
-from bears.evaluation.measure import parse_measure
 from bears.evaluation.results import table, write_values
 from bears.evaluation.tie_bounds import Gold as AnyGold
 from bears.files.records import write_records

@@ -6,10 +6,9 @@ import pytest
 from scipy import stats
 
 from bears.evaluation.clusters import Floats
-from bears.evaluation.comparison.gate import judged
-from bears.evaluation.comparison.paired import mcnemar, randomization
+from bears.evaluation.comparison.paired import mcnemar, randomization, smallest_loss
 from bears.evaluation.comparison.pairs import of_shares
-from bears.evaluation.comparison.power import smallest_loss
+from bears.evaluation.comparison.result import judged
 from bears.evaluation.comparison.values import Measured
 from benchmarks.gating import KINDS, SIZES, clusters_of, failed, measured, runs
 

@@ -10,14 +10,12 @@ import pytest
 from scipy import stats
 
 from bears.errors import ConfigurationError
-from bears.evaluation import measure
 from bears.evaluation.clusters import share_interval, wilson
-from bears.evaluation.judged_rankings import judged_rankings
-from bears.evaluation.measure import METRICS, parse_measure
+from bears.evaluation.evaluate import METRICS, Measure, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.precision import precision
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Metric, judged_rankings
 from tests.measuring import value
 
 OF_DOCUMENTS = [each for each in METRICS if not each.spans]
@@ -185,8 +183,8 @@ def test_a_measure_knows_the_name_it_was_asked_by() -> None:
 
 def test_a_new_measure_may_have_a_digit_in_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     f1 = Metric("f1", precision)
-    monkeypatch.setattr(measure, "METRICS", (f1,))
-    assert parse_measure("f1@10") == measure.Measure("f1@10", f1, 10)
+    monkeypatch.setattr("bears.evaluation.evaluate.METRICS", (f1,))
+    assert parse_measure("f1@10") == Measure("f1@10", f1, 10)
 
 
 @pytest.mark.parametrize(

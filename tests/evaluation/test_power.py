@@ -9,10 +9,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from statsmodels.stats.power import TTestPower
 
-from bears.evaluation.comparison.gate import judged
-from bears.evaluation.comparison.paired import exact_critical_value, mcnemar, score_interval
-from bears.evaluation.comparison.power import questions_for, smallest_difference, smallest_loss
-from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.paired import (
+    exact_critical_value,
+    mcnemar,
+    questions_for,
+    score_interval,
+    smallest_difference,
+    smallest_loss,
+)
+from bears.evaluation.comparison.result import compare, judged
 from bears.evaluation.comparison.values import Measured
 
 ALPHAS = [0.1, *(0.05 / tests for tests in range(1, 11)), 0.05 / 765]

@@ -13,9 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from bears.evaluation.evaluate import evaluate, gold_of
-from bears.evaluation.measure import parse_measure
-from bears.evaluation.spans import span_gold
+from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
+from bears.evaluation.metric import span_gold
 from bears.library import Benchmark, build
 from bears.retrieval.chunking.characters import Characters
 from bears.types import Chunk, ChunkRanking, Document, Question, Span, chunks_in_order

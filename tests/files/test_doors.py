@@ -21,10 +21,9 @@ METHODS = ("read_text", "read_bytes")
 ALLOWED = {
     "bears/config/code.py": "our own code",
     "bears/config/edge.py": "os.devnull alone",
-    "bears/files/digest.py": "bytes are digested and not read",
     "bears/files/lock.py": "locks are ours, and hold a process number",
     "bears/files/journal.py": "ours, and a line is trusted for its checksum alone",
-    "bears/files/records.py": "a temporary file of our own, to write",
+    "bears/files/records.py": "bytes are digested and not read; a temporary file of ours, to write",
     "bears/answers/ragas/program.py": "reads what ragas.run gives it, where nothing of ours is",
     "bears/publishing/report/words.py": "files of the package itself",
     "bears/retrieval/combined/hybrid.py": "what the same process has just written",

@@ -25,25 +25,24 @@ from bears.config import compose, parse, read_ledger, read_mapping, read_selecti
 from bears.config.ledger.update import read_judgements
 from bears.config.pipeline import run
 from bears.errors import BearsError
-from bears.evaluation.answers.forms import read_answers
+from bears.evaluation.answers.predictions import read_answers
 from bears.evaluation.timing import read_timing
 from bears.files import records
 from bears.files.benchmark_state import generated_in
 from bears.files.chunk_run import read_chunk_run
-from bears.files.digest import check_digest
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.manifest import read_manifest
 from bears.files.qrels import read_qrels
+from bears.files.records import check_digest
 from bears.files.rewritten import read_rewritten
 from bears.files.rows import RowFile
 from bears.files.traces import read_traces
 from bears.files.trec import read_table
-from bears.llm.endpoint import Access, environment
 from bears.llm.faults import read_problem
-from bears.llm.kept import load
-from bears.llm.models import load_models
+from bears.llm.models import Access, environment, load_models
+from bears.llm.use import load
 from bears.publishing.attestation import Attestation
-from bears.questions.task import draft_of
+from bears.questions.readings import draft_of
 from bears.results.board import read_board
 from bears.results.origins import system_at, system_in_csv
 from bears.results.recorded_files import read_recorded
@@ -54,10 +53,10 @@ from bears.results.system import System
 from bears.results.values import read_values
 from bears.retrieval.rewriting.model import SHAPE
 from bears.selection.configuration import language_of, records_of
-from bears.sources.first_fetch import first_seen
 from bears.sources.folder.asked import Places
 from bears.sources.folder.asked import questions as read_asked
 from bears.sources.folder.documents import read_document
+from bears.sources.location import first_seen
 from bears.sources.rows import read_rows
 from bears.translation.glossary import parse_terms, read_glossary
 from bears.translation.review import read_decisions
@@ -125,7 +124,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "config: all of conf/": (".yaml", beside("conf.yaml", lambda conf: compose(conf, {}))),
     "config.pipeline: dvc.yaml": (".yaml", beside("dvc.yaml", in_folder(definitions))),
     "llm.models: conf/models.yaml": (".yaml", load_models),
-    "llm.endpoint: .env": ("", beside(".env", environment)),
+    "llm.models: .env": ("", beside(".env", environment)),
     "llm.faults: an error": content(lambda data: read_problem(500, data)),
     "files.records: questions": (".json", records.read_questions),
     "files.records: documents": (".json", records.read_documents),
@@ -137,9 +136,9 @@ DOORS: dict[str, tuple[str, Read]] = {
     "files.benchmark_state: whether questions were generated": (".json", generated_in),
     "files.qrels: judgments": (".txt", read_qrels),
     "files.trec: a run": (".trec", lambda path: read_table(path, {"q"})),
-    "files.digest: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
+    "files.records: a record": (".json", lambda path: check_digest(ROOT / "README.md", path)),
     "files.manifest: a manifest": (".json", read_manifest),
-    "questions.task: an answer": content(
+    "questions.readings: an answer": content(
         lambda data: draft_of(data.decode("utf-8", "replace"), "key")
     ),
     **each("sources.rows", read_rows, ".json", ".jsonl", ".parquet", ".csv"),
@@ -155,12 +154,12 @@ DOORS: dict[str, tuple[str, Read]] = {
         lambda path: read_asked(path, "own", "own", Places({"a": "text"}, {}, {})),
         *(".csv", ".xlsx"),
     ),
-    "sources.first_fetch: digests": (
+    "sources.location: digests": (
         ".json",
         beside("fetched.json", lambda folder: first_seen(folder, "o/n@1/a", str)),
     ),
     "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
-    **each("evaluation.answers.forms", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
+    **each("evaluation.answers.predictions", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
     "answers.judging.model: a verdict": content(lambda data: read_ruling(data.decode("latin-1"))),
     **each("answers.judging.pairs", lambda path: judged_in(path, "it"), ".csv", ".xlsx"),
     **each("answers.judging.labels", read_labels, ".csv", ".json", ".jsonl"),
@@ -199,7 +198,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "cli.show: metrics": (".json", beside("metrics/retrieval.json", in_folder(show))),
     "files.chunk_run: a run of chunks": (".parquet", lambda path: read_chunk_run(path, {"q"})),
-    "llm.kept: kept replies": (".jsonl", lambda path: load(path, "translation")),
+    "llm.use: kept replies": (".jsonl", lambda path: load(path, "translation")),
     "llm.shape: a kept reply": content(lambda data: SHAPE.kept(data.decode("latin-1"), "it")),
     "translation.glossary: CSV": (".csv", read_glossary),
     "translation.glossary: an answer": content(
@@ -210,12 +209,13 @@ DOORS: dict[str, tuple[str, Read]] = {
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
-    "translation.reply_check": "an answer of a model; tests/translation/test_reply_check.py",
-    "evaluation.answers.references": "lineage.jsonl, sealed by its manifest",
+    "translation.task": "lineage.jsonl, sealed by its manifest, and an answer of a model; "
+    "tests/translation/test_reply_check.py",
+    "evaluation.answers.score": "lineage.jsonl, sealed by its manifest",
     "cli.labels": "a table with labels; tests/cli/test_labels.py",
     "cli.judgements": "candidates, sealed by their manifest",
     "evaluation.clusters": "the lineage, sealed by its manifest",
-    "publishing.parquet": "tests/publishing/test_publishing.py",
+    "publishing.export": "tests/publishing/test_publishing.py",
     "stages.config": "its own earlier output; tests/config/test_configuration.py",
     "stages.retrieve": "the index's timing, whose fields are checked when they are read again",
     "cli.init": "files of the package",
@@ -229,7 +229,6 @@ ELSEWHERE = {
     "publishing.report.benchmark": "records, sealed by their manifests",
     "publishing.report.words": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
-    "translation.task": "lineage.jsonl, sealed by its manifest",
     "results.recorded": "values within traces; tests/results/test_traces.py",
     "selection.uses": "answers that the pipeline wrote, sealed by their manifest",
     "answers.ragas.run": "what ragas prints, and kept replies; tests/answers/test_ragas.py",

@@ -14,12 +14,19 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.files.intake import files, json_stream
+from bears.files.intake import files
 from bears.files.intake.encodings import text_and_encoding
-from bears.files.intake.files import opened, read_text, read_whole
-from bears.files.intake.json_stream import begin, items, members
-from bears.files.intake.json_text import json_value, lines
-from bears.files.intake.table_text import csv_rows
+from bears.files.intake.files import (
+    begin,
+    items,
+    json_value,
+    lines,
+    members,
+    opened,
+    read_text,
+    read_whole,
+)
+from bears.files.intake.tables import csv_rows
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
@@ -70,7 +77,7 @@ def test_elements_are_what_json_loads_finds_wherever_the_file_is_cut(
     put(path, json.dumps(values, ensure_ascii=escapes, indent=indent))
     below = put(path.with_name("b.json"), json.dumps({"a": [[1]], "data": values, "b": {"c": []}}))
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(json_stream, "CHUNK", size)
+        patch.setattr(files, "CHUNK", size)
         assert list(items(path)) == values
         assert list(items(below, "data")) == values
         assert members(below)["data"]
@@ -80,7 +87,7 @@ def test_elements_are_what_json_loads_finds_wherever_the_file_is_cut(
 def test_nan_is_null_outside_of_texts_wherever_the_file_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
-    monkeypatch.setattr(json_stream, "CHUNK", size)
+    monkeypatch.setattr(files, "CHUNK", size)
     rows = [float("nan"), "NaN", ["NaN, NaN", float("nan")], {"NaN": float("nan"), "a": '\\"NaN'}]
     content = json.dumps([*rows, "N" * 99, "NaN\\", {"é": "NaN"}, float("nan")])
     path = put(tmp_path / "a.json", content)
@@ -279,8 +286,8 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
     for read in (json_value, all_lines):
         with pytest.raises(FormatError, match=r"has too many bytes; the limit is 30$"):
             read(path)
-    monkeypatch.setattr(json_stream, "TEXT_BYTES", 1000)
-    monkeypatch.setattr(json_stream, "CHUNK", 100)
+    monkeypatch.setattr(files, "TEXT_BYTES", 1000)
+    monkeypatch.setattr(files, "CHUNK", 100)
     assert all_items(put(path, json.dumps(["x" * 1000]))) == ["x" * 1000]
     with pytest.raises(FormatError, match="a text is too long; the limit is 1000"):
         all_items(put(path, json.dumps(["x" * 9000])))
@@ -289,7 +296,7 @@ def test_what_is_too_large_is_refused(tmp_path: Path, monkeypatch: pytest.Monkey
 def test_a_stream_may_be_as_deep_as_the_limit_wherever_it_is_cut(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(json_stream, "CHUNK", 7)
+    monkeypatch.setattr(files, "CHUNK", 7)
     deepest = "[" * 100 + '"[[[\\"[["' + "]" * 100
     assert all_items(put(tmp_path / "a.json", deepest)) == json.loads(deepest)
     with pytest.raises(FormatError, match="nested too deeply"):

@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import FormatError
-from bears.files.digest import sha256_of
 from bears.files.manifest import check, manifest_of, seal
-from bears.files.records import write_json
+from bears.files.records import sha256_of, write_json
 from stages import retrieve
 from tests.desk import Desk
 from tests.workspace import Workspace, ran

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from bears.config import compose, parse, read_mapping, read_selection
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import ConfigurationError
 from bears.language.declared import LENGTH, MOST, contradiction, disagreeing, kin
 from bears.language.gates import GATES, check

@@ -14,9 +14,8 @@ from fpdf import FPDF
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bears.evaluation.evaluate import evaluate, gold_of
-from bears.evaluation.measure import parse_measure
-from bears.evaluation.spans import span_gold
+from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
+from bears.evaluation.metric import span_gold
 from bears.language.quotations import QuotedText, found_again, letters_of
 from bears.sources.folder.documents import read_document
 from bears.types import Chunk, Document, Question, Span, chunks_in_order

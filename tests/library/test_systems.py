@@ -14,8 +14,7 @@ import pytest
 import bears
 from bears.errors import BearsError
 from bears.identity import identifier_of
-from bears.retrieval.outside.matching import PassageMatcher
-from bears.retrieval.outside.replies import Passage
+from bears.retrieval.outside.matching import Passage, PassageMatcher
 from bears.types import Chunk
 from tests.workspace import ROOT
 

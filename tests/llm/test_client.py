@@ -17,11 +17,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.errors import ConfigurationError
-from bears.llm.budget import Budget
 from bears.llm.client import Online
 from bears.llm.concurrency import RequestPool
-from bears.llm.embedding import EmbeddingRequest
-from bears.llm.endpoint import Access, Endpoint, find_access
 from bears.llm.faults import (
     Again,
     BudgetExhausted,
@@ -34,8 +31,18 @@ from bears.llm.faults import (
     Unavailable,
     read_problem,
 )
-from bears.llm.models import Models, Price, ceiling, estimate, load_models
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.limits import Budget
+from bears.llm.models import (
+    Access,
+    Endpoint,
+    Models,
+    Price,
+    ceiling,
+    estimate,
+    find_access,
+    load_models,
+)
+from bears.llm.wire import ChatAnswer, ChatRequest, EmbeddingRequest
 from tests.provider_faults import FAULTS, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 from tests.slow_server import dripping
@@ -215,7 +222,7 @@ def closed(_: Json) -> Json:
 def test_a_long_wait_is_shortened_reported_and_counts_as_an_attempt(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("bears.llm.rate_limits.LONGEST_WAIT_S", 0.2)
+    monkeypatch.setattr("bears.llm.limits.LONGEST_WAIT_S", 0.2)
     monkeypatch.setattr("bears.llm.concurrency.RequestPool.long_s", 0.1)
     with ProviderServer(f"{__name__}:closed") as server:
         answers = ask(Online(endpoint(server, attempts=3, concurrency=3), Models()), asked(3))

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from bears.errors import FormatError, RepliesCorrupt
-from bears.llm.kept import KeptReplies, KeptReply, load
+from bears.llm.use import KeptReplies, KeptReply, load
 from bears.translation.published import import_published
 from bears.translation.translator import NAME, TranslationRequest, Translator
 from bears.types import Document, Question

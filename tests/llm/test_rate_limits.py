@@ -15,9 +15,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.llm.client import LIMITED, Online
-from bears.llm.endpoint import Endpoint
-from bears.llm.models import Models
-from bears.llm.rate_limits import RateLimits, TokenBucket, duration, retry_after
+from bears.llm.limits import RateLimits, TokenBucket, duration, retry_after
+from bears.llm.models import Endpoint, Models
 from bears.llm.wire import ChatAnswer, ChatRequest
 from tests.provider_server import Limiter, ProviderServer
 

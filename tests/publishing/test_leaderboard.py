@@ -18,8 +18,7 @@ from bears.cli import leaderboard as cli
 from bears.config import read_mapping
 from bears.errors import FormatError
 from bears.evaluation.timing import kept_timing
-from bears.files.digest import sha256_of
-from bears.files.records import write_json
+from bears.files.records import sha256_of, write_json
 from bears.layout import ANSWERS, LEADERBOARD, RETRIEVAL
 from bears.layout import CONFIG as CONFIGURATION
 from bears.publishing.leaderboard.tables import markdown, pandachat_tables, publish

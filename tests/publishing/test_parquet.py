@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 
 from bears.cli import main
-from bears.evaluation.evaluate import evaluate, gold_of, summarize
-from bears.evaluation.measure import parse_measure
+from bears.evaluation.evaluate import evaluate, gold_of, parse_measure, summarize
 from bears.files.records import read_documents, read_questions
 from bears.types import Hit
 from tests.environments import python_with

@@ -18,11 +18,17 @@ from markdown_it import MarkdownIt
 
 from bears.cli import main
 from bears.files.benchmark_state import records_digest
-from bears.files.digest import digest_files, digest_of, sha256_of
-from bears.files.records import read_json, write_json, write_lines, write_records
+from bears.files.records import (
+    digest_files,
+    digest_of,
+    read_json,
+    sha256_of,
+    write_json,
+    write_lines,
+    write_records,
+)
 from bears.publishing.attestation import attest, differences
-from bears.publishing.card import card, strictest
-from bears.publishing.export import write_export
+from bears.publishing.export import card, strictest, write_export
 from bears.publishing.finished import Finished, read_finished
 from bears.types import Document, Question
 from tests.publishing.pushing_hub import pushed_to

@@ -15,8 +15,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare

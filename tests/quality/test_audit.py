@@ -19,8 +19,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.files.records import read_documents, read_json, read_questions
 from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
-from bears.quality.audit.audit_pool import AuditPool
-from bears.quality.audit.candidates import AuditSettings
+from bears.quality.audit.audit_pool import AuditPool, AuditSettings
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.types import Document, Question

@@ -15,7 +15,7 @@ from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
-from bears.llm.kept import load
+from bears.llm.use import load
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import sampler_of

@@ -26,7 +26,7 @@ from bears.questions.settings import MadeSettings
 from bears.results.revision import Revision
 from bears.results.row import row_of
 from bears.results.system import System
-from bears.sources.records import pool_document
+from bears.sources.parts import pool_document
 from bears.types import Document, Generated, Question
 from stages import translate, verify
 from tests.desk import Desk

@@ -12,9 +12,8 @@ import pytest
 from bears.errors import FormatError
 from bears.files.records import write_lines
 from bears.files.spreadsheet import write_csv
-from bears.results.science_ko import submission_row
 from bears.results.scored import CheckedSubmission, check
-from bears.results.submission import Submission, read_submission
+from bears.results.submission import Submission, read_submission, submission_row
 from bears.results.system import System
 from bears.types import Finding, Hit, Question, QuestionType
 

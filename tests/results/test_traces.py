@@ -18,8 +18,7 @@ from bears.answers.judging.judged import results_of, with_rulings
 from bears.answers.judging.tables import write_judged
 from bears.cli import main
 from bears.errors import BearsError
-from bears.evaluation.comparison.gate import judged
-from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.result import compare, judged
 from bears.evaluation.comparison.values import Measured
 from bears.evaluation.repeats import note, repeats_of
 from bears.evaluation.trace_measures import trace_values
@@ -28,7 +27,7 @@ from bears.files.records import write_json, write_records
 from bears.files.traces import read_traces, write_traces
 from bears.results.origins import OF_ANSWERS
 from bears.results.recorded_files import read_recorded
-from bears.results.traced import system_of_traces
+from bears.results.system import system_of_traces
 from bears.results.values import read_values
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace

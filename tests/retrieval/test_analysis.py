@@ -11,9 +11,15 @@ import Stemmer
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bears.retrieval.sparse.analysis import ANALYZERS
-from bears.retrieval.sparse.analysis.stems import english, porter, tokens
-from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams, segmented, words
+from bears.retrieval.sparse.terms import (
+    ANALYZERS,
+    cjk_bigrams,
+    english,
+    porter,
+    segmented,
+    tokens,
+    words,
+)
 from tests.workspace import ROOT
 
 

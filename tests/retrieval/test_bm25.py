@@ -123,7 +123,7 @@ def test_batches_and_a_small_cache_change_no_byte(
     indexed = [*indexed[:250], *documents(odd), *indexed[250:], *documents(odd)]
     opened(bm25(), indexed, tmp_path / "one")
     monkeypatch.setattr("bears.retrieval.sparse.bm25.TOGETHER", together)
-    monkeypatch.setattr("bears.retrieval.sparse.vocabulary.REMEMBERED", remembered)
+    monkeypatch.setattr("bears.retrieval.sparse.terms.REMEMBERED", remembered)
     opened(bm25(), indexed, tmp_path / "many")
     one, many = (
         {file.name: file.read_bytes() for file in (tmp_path / name / "index").iterdir()}

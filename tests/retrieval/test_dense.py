@@ -22,10 +22,9 @@ import pytest
 from bears.errors import VectorError
 from bears.retrieval.cut import Cut, cuts_below, messages
 from bears.retrieval.dense.dense import Dense
-from bears.retrieval.models.encoder import Kind
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.vectors import Kind, Shard
 from benchmarks.parquet_corpus import stream_parquet
 from tests.retrieving import Letters, Recorded, ask, documents, indexed, opened
 from tests.workspace import ROOT

@@ -21,7 +21,7 @@ from bears.errors import RetrieverUnavailable
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.engines.ray_tasks import RayTasks
-from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.vectors import Vectors
 from tests.retrieving import Letters, Recorded, documents, indexed
 from tests.workspace import ROOT
 

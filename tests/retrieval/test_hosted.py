@@ -20,7 +20,7 @@ import pytest
 from bears.config import build, compose, read_selection
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.files.journal import Journal
-from bears.llm.embedding import token_range
+from bears.llm.wire import token_range
 from bears.retrieval.models.hosted import Hosted
 from bears.types import Question
 from tests.provider_server import ROOT, ProviderServer, word_vector

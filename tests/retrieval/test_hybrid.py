@@ -14,7 +14,7 @@ from bears.retrieval.models.wordllama import WordLlama
 from bears.retrieval.retriever import Query, Retriever, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.vector_store import VectorStore
+from bears.retrieval.vectors import VectorStore
 from bears.types import Hit, Ranking
 from tests.retrieving import ask, composed, document, documents, ids, opened
 from tests.vectors import qdrant

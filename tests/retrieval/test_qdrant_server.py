@@ -20,7 +20,7 @@ from bears.retrieval.retriever import Query, Searcher, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
 from bears.retrieval.stores.memory import Memory
 from bears.retrieval.stores.qdrant_server import Hnsw
-from bears.retrieval.stores.vector_store import Shard, VectorStore
+from bears.retrieval.vectors import Shard, VectorStore
 from bears.types import Document, Ranking
 from tests.qdrant_server import QdrantServer, free_ports
 from tests.retrieving import ids, indexed, opened

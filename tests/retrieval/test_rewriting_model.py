@@ -13,7 +13,7 @@ import pytest
 from bears.errors import ConfigurationError
 from bears.files.manifest import seal
 from bears.files.records import write_records
-from bears.llm.prompt import SystemPrompt
+from bears.llm.flat import SystemPrompt
 from bears.types import Question, Turn
 from stages import rewrite
 from tests.desk import Desk

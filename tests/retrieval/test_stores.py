@@ -10,11 +10,10 @@ import numpy as np
 import pytest
 
 from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
-from bears.files.digest import sha256_of
-from bears.retrieval.models.encoder import normalized
+from bears.files.records import sha256_of
 from bears.retrieval.stores.exact import candidates, dense_slack
 from bears.retrieval.stores.memory import Memory
-from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
+from bears.retrieval.vectors import Shard, VectorSearcher, VectorStore, normalized
 from tests.vectors import directions, full_sort, nearest, qdrant, shards
 
 STORES = pytest.mark.parametrize("store", [Memory(), qdrant()], ids=["memory", "qdrant"])

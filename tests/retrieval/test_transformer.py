@@ -16,9 +16,9 @@ import pytest
 
 from bears.config import build
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.models.encoder import Vectors, cut_of, encoded
 from bears.retrieval.models.placement import Placement, batches
 from bears.retrieval.models.transformer import Pooling, TransformerEncoder
+from bears.retrieval.vectors import Vectors, cut_of, encoded
 from tests.retrieving import NO_MODELS, composed
 from tests.tiny_models import TEXTS, save_gte, save_tokenizer, save_xlm_roberta
 from tests.workspace import ROOT, Workspace

@@ -10,8 +10,8 @@ import pytest
 import wordllama
 
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.models.encoder import normalized
 from bears.retrieval.models.wordllama import WordLlama
+from bears.retrieval.vectors import normalized
 from tests.tiny_models import TEXTS
 from tests.workspace import ROOT
 

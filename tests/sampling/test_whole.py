@@ -11,7 +11,7 @@ import pytest
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
 from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
-from bears.sources.records import pool_document, pool_question
+from bears.sources.parts import pool_document, pool_question
 from bears.types import Answer, Question, Turn
 from tests.sampled import collected
 

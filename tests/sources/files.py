@@ -12,7 +12,7 @@ from typing import Any
 import pyarrow
 from pyarrow import parquet
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.layout import LOCAL
 from bears.sources.parts import Parts
 

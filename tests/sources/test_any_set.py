@@ -12,7 +12,7 @@ import pytest
 
 from bears.config import parse
 from bears.config.ledger.entries import Ledger
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
 from bears.files.rows import SourceRecords, open_rows
 from bears.sampling.mixture import Quota, Recipe

@@ -14,12 +14,12 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import BearsError, FormatError, SourceError
 from bears.language.blocks import blocks
 from bears.language.quotations import found_again
 from bears.sources.convert import convert
-from bears.sources.folder.html import blocks_of_html
+from bears.sources.folder.documents import blocks_of_html
 from bears.sources.folder.read import read_own
 from bears.types import Document, Question, SourceQuestion, Span
 from tests.sources.files import parts_of, row, workbook

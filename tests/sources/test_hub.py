@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from tests.sources.files import Rows, table
 from tests.sources.hub_server import Hub, ask, serve
 
@@ -43,7 +43,7 @@ from pathlib import Path
 from bears.errors import BearsError
 from bears.sources.passage_rows import multi_hop
 from bears.sources.convert import convert
-from bears.config.source import Source
+from bears.config.shape import Source
 time.sleep = lambda seconds: None
 try:
     source = Source(**json.loads(sys.argv[1]))

@@ -14,7 +14,7 @@ from ir_datasets.formats import JsonlDocs, TrecQrels, TsvQueries
 from bears.cli import main
 from bears.config import compose, read_selection
 from bears.config.ledger.entries import Ledger
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.config.typed import configured
 from bears.errors import SourceError
 from bears.evaluation.evaluate import gold_of

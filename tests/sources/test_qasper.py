@@ -14,15 +14,14 @@ from typing import Any
 import pytest
 from fpdf import FPDF
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import SourceError
 from bears.language.overlap import Chunks
 from bears.sources import qasper
 from bears.sources.convert import convert
-from bears.sources.parts import Parts
+from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
-from bears.sources.records import RowRecords, pool_document, pool_question
 from bears.types import Answer, Document, Question, SourceQuestion
 from tests.sources.files import Row, array, columns, put, table
 from tests.sources.hub_server import listening

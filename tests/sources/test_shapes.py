@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from bears.config.source import Part, Source
+from bears.config.shape import Part, Source
 from bears.errors import FormatError, MalformedRow, SourceError
 from bears.files.records import read_json, read_lines, write_records
 from bears.files.rows import open_rows
@@ -20,8 +20,7 @@ from bears.sources import beir, location, pandachat, science_ko
 from bears.sources.convert import convert
 from bears.sources.folder.read import read_own
 from bears.sources.location import locate
-from bears.sources.parts import Reader
-from bears.sources.records import own_question, pool_document, pool_question
+from bears.sources.parts import Reader, own_question, pool_document, pool_question
 from bears.types import Answer, Document, Question, SourceQuestion, Turn
 from stages import download, sample, translate, verify
 from tests.desk import Desk, checkout

@@ -15,14 +15,13 @@ from typing import Any
 
 import pytest
 
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.errors import ConfigurationError, SourceError
 from bears.sources import squad
 from bears.sources.convert import convert
 from bears.sources.location import locate
-from bears.sources.parts import Reader
+from bears.sources.parts import Reader, numbered_records
 from bears.sources.passage_rows import multi_hop, with_passages
-from bears.sources.records import numbered_records
 from bears.sources.rows import read_rows
 from bears.sources.source import checked
 from bears.types import Document, SourceQuestion
@@ -438,7 +437,7 @@ CONVERT = """
 import sys
 from pathlib import Path
 from bears.sources.convert import convert
-from bears.config.source import Source
+from bears.config.shape import Source
 from bears.sources.source import reader_of
 path = Path(sys.argv[1])
 source = Source("tried", "en", "CC0-1.0", "multi-hop", path=path.name)

@@ -12,7 +12,7 @@ from bears.config import compose
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import RepliesMissing
 from bears.files.records import read_documents, read_questions, write_records
-from bears.llm.kept import KeptReplies, load
+from bears.llm.use import KeptReplies, load
 from bears.sampling.mixture import Mixture, sampler_of
 from bears.sampling.sample import sample
 from bears.translation.published import import_published

@@ -10,7 +10,7 @@ from bears.config import compose, parse, read_selection
 from bears.language.profile import Language
 from bears.llm.wire import ChatAnswer
 from bears.translation.glossary import parse_terms
-from bears.translation.reply_check import ReplyCheck
+from bears.translation.task import ReplyCheck
 from bears.translation.translator import TranslationRequest
 from tests.provider_server import ROOT
 

@@ -8,12 +8,10 @@ from typing import Any
 from bears.answers.judging.judged import JudgedQuestion
 from bears.answers.judging.ruling import Case
 from bears.config import parse
-from bears.evaluation.answers.forms import read_answers
-from bears.evaluation.answers.predictions import answers_of
-from bears.evaluation.answers.references import referenced, references_of
-from bears.evaluation.answers.score import literal, score_answers
+from bears.evaluation.answers.predictions import answers_of, read_answers
+from bears.evaluation.answers.score import literal, referenced, references_of, score_answers
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Floats
 from bears.evaluation.repeats import asked_in
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import read_documents, read_json

@@ -29,7 +29,7 @@ from bears.files.records import stream_documents
 from bears.files.trec import read_table
 from bears.language.sentences import sentence_spans
 from bears.layout import chunks_beside
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 from bears.trace import Trace
 from bears.types import Chunk
 

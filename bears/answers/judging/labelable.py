@@ -20,8 +20,7 @@ from bears.config.ledger.entries import LabelDraw
 from bears.errors import FormatError
 from bears.evaluation.answers.nuggets import OKAY
 from bears.evaluation.labeling import Draw, Items, estimated, narrower
-from bears.files.digest import digest_of
-from bears.files.records import stream_documents
+from bears.files.records import digest_of, stream_documents
 from bears.types import Ranking
 
 FEWEST = 20

@@ -11,7 +11,7 @@ from typing_extensions import TypedDict
 
 from bears.answers.judging.ruling import Case, Verdict
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import json_value, lines
 from bears.files.records import problems_of
 from bears.files.spreadsheet import read_named
 from bears.language.normalization import without_citations

@@ -8,7 +8,7 @@ from typing import ClassVar
 from bears.answers.judging.ruling import Case, Item, Verdict
 from bears.language.normalization import normalization_of, without_citations
 from bears.language.sentences import sentence_spans
-from bears.retrieval.sparse.analysis.unspaced import cjk_bigrams
+from bears.retrieval.sparse.terms import cjk_bigrams
 
 SUPPORT, PARTIAL = 0.65, 0.4
 """The least shares of the words of a nugget that an answer has.

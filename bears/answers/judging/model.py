@@ -15,13 +15,11 @@ from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.ruling import SCALES, UNSCORED, Case, Item, Ruling, Verdict
 from bears.errors import ConfigurationError, FormatError, RepliesCorrupt
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.language.tags import primary
-from bears.llm.endpoint import AskingSettings
-from bears.llm.flat import FlatUse
-from bears.llm.kept import KeptReplies, key_of
-from bears.llm.prompt import broken, check_names
-from bears.llm.use import CheckedReply
+from bears.llm.flat import FlatUse, broken, check_names
+from bears.llm.models import AskingSettings
+from bears.llm.use import CheckedReply, KeptReplies, key_of
 from bears.llm.wire import ChatAnswer
 from bears.types import ForbidsExtra
 

@@ -17,7 +17,7 @@ from bears.config.ledger.entries import LabelDraw
 from bears.errors import FormatError
 from bears.evaluation.labeling import Items
 from bears.evaluation.prediction_powered import Estimate, estimate, exchange_rate
-from bears.files.digest import digest_of
+from bears.files.records import digest_of
 from bears.files.spreadsheet import read_named
 
 JUDGED = ("question_id", "question", "gold_answers", "answer", "verdict")

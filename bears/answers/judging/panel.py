@@ -11,7 +11,7 @@ from bears.answers.judging.model import ModelJudge, VerdictTask
 from bears.answers.judging.ruling import Case, Item, Judge, Ruling, Verdict
 from bears.config import build
 from bears.config.typed import require_target
-from bears.llm.kept import KeptReplies
+from bears.llm.use import KeptReplies
 
 ROOM = "bears.answers.judging"
 MODEL, PANEL = f"{ROOM}.model.ModelJudge", f"{ROOM}.panel.Panel"

@@ -12,7 +12,7 @@ from bears.config import parse
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.records import to_json
 
 ITEMS = "items"

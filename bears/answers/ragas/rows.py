@@ -8,7 +8,7 @@ from pydantic import ValidationError
 
 from bears.answers.task import AnswerTask
 from bears.errors import FormatError
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.records import adapter_of
 from bears.files.spreadsheet import read_named
 from bears.files.traces import read_traces

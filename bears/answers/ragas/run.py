@@ -17,8 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from bears.answers.ragas.rows import RagasRow
 from bears.config.packaged import CHECKOUT
 from bears.errors import BearsError, ConfigurationError, FormatError
-from bears.files.intake.json_text import json_value
-from bears.llm.kept import KeptReplies
+from bears.files.intake.files import json_value
+from bears.llm.use import KeptReplies
 
 METRICS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
 HEADER = ("row", "question", *METRICS, "problems")

@@ -15,12 +15,9 @@ from pydantic import PositiveInt
 
 from bears.answers.ragas.rows import RagasRow
 from bears.answers.ragas.run import Evaluate, Evaluated, RagasRequest
-from bears.llm.embedding import EmbeddingRequest
-from bears.llm.endpoint import AskingSettings
-from bears.llm.kept import KeptReplies
-from bears.llm.models import Model
-from bears.llm.use import CheckedReply, Needs
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.models import AskingSettings, Model
+from bears.llm.use import CheckedReply, KeptReplies, Needs
+from bears.llm.wire import ChatAnswer, ChatRequest, EmbeddingRequest
 
 STRICTNESS = 3
 """How many questions answer relevancy generates from an answer."""

@@ -5,7 +5,7 @@ from math import sqrt
 
 import numpy as np
 
-from bears.evaluation.judged_rankings import Floats
+from bears.evaluation.metric import Floats
 
 BIN = 100
 """Answers in a bin; the last one has those that are left too."""

@@ -3,8 +3,7 @@
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Any
 
-from bears.evaluation.answers.references import references_of
-from bears.evaluation.answers.score import VALUES, AnswerScore, literal
+from bears.evaluation.answers.score import VALUES, AnswerScore, literal, references_of
 from bears.files.visible import one_line
 from bears.trace import Trace
 from bears.types import Question

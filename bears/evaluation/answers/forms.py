@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from bears.errors import FormatError
-from bears.files.intake.files import numbered_lines
-from bears.files.intake.json_text import json_value, lines
+from bears.files.intake.files import json_value, lines, numbered_lines
 from bears.files.spreadsheet import read_named
 from bears.files.traces import trace_of
 from bears.trace import Trace

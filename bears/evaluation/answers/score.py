@@ -3,20 +3,79 @@
 import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, get_args
 
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.references import references_of
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
 from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
+from bears.files.records import read_lines
 from bears.language.normalization import normalization_of, without_citations
-from bears.language.yes_no import LITERAL
+from bears.language.yes_no import LITERAL, yes_or_no
 from bears.trace import Trace
 from bears.types import Answer, AnswerType, Question
 
 VALUES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
+
+
+def references_of(question: Question, language: str) -> tuple[Answer, ...]:
+    """Return the annotators' answers, or else the gold answer as a yes or no or free form.
+
+    Args:
+        question: with its answers and gold.
+        language: BCP 47 tag of the gold answer.
+    """
+    return question.answers or _typed([question.gold_answer], question, language)
+
+
+def _typed(texts: Iterable[str], question: Question, language: str) -> tuple[Answer, ...]:
+    """Give types to the texts of a source without them, and drop empty ones."""
+    evidence = question.gold_doc_ids if question.judged else None
+    return tuple(
+        Answer("yes-no" if yes_or_no(text, language) else "free-form", text, evidence)
+        for text in texts
+        if text.strip()
+    )
+
+
+def with_references(
+    questions: Iterable[Question], references: Mapping[str, Sequence[str]], language: str
+) -> list[Question]:
+    """Add the answers of further annotators to the questions.
+
+    Args:
+        questions: a question with answers of its own keeps them.
+        references: question_id to its source's answers, the gold answer first. They are ignored
+            if the gold answer has changed since, by translation or correction.
+        language: BCP 47 tag of the answers.
+    """
+    found = []
+    for question in questions:
+        texts = references.get(question.question_id, ())
+        if texts and texts[0] == question.gold_answer and not question.answers:
+            question = replace(question, answers=_typed(texts, question, language))
+        found.append(question)
+    return found
+
+
+def referenced(
+    questions: Iterable[Question], lineage: Path | None, language: str
+) -> list[Question]:
+    """Return the questions with the answers of all annotators that ``lineage`` has.
+
+    Args:
+        questions: of the benchmark. Their gold is the evidence of an answer without its own.
+        lineage: what `sample` noted about them, if it is there.
+        language: BCP 47 tag of the answers.
+
+    Raises:
+        FormatError: a file is malformed.
+    """
+    rows = (row for _, row in read_lines(lineage)) if lineage else ()
+    references = {row["record_id"]: row["references"] for row in rows if "references" in row}
+    return with_references(questions, references, language)
 
 
 @dataclass(frozen=True, slots=True)

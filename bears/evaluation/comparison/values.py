@@ -10,7 +10,7 @@ import pandas as pd
 
 from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.clusters import Clusters
-from bears.evaluation.measure import our_name
+from bears.evaluation.evaluate import our_name
 
 TYPE, SOURCE, CLUSTER = "question_type", "source_dataset", "cluster"
 

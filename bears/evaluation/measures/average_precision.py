@@ -1,7 +1,6 @@
 """map@k: the average precision of each question, whose mean is taken elsewhere."""
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, share
 
 
 def average_precision(rankings: JudgedRankings, k: int | None) -> Floats:

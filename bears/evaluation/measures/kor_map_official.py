@@ -5,8 +5,7 @@ from collections.abc import Collection, Mapping, Sequence
 import numpy as np
 
 from bears.errors import FormatError
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, judged_rankings
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, judged_rankings
 
 DEPTH = 3
 

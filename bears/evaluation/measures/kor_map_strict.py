@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric
 
 DEPTH = 3
 

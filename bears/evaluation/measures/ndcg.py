@@ -4,8 +4,7 @@ import math
 
 import numpy as np
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, RelevantRanks, share
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, RelevantRanks, share
 
 
 def ndcg(rankings: JudgedRankings, k: int | None) -> Floats:

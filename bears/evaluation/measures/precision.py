@@ -2,8 +2,7 @@
 
 import numpy as np
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, share
 
 
 def precision(rankings: JudgedRankings, k: int | None) -> Floats:

@@ -1,7 +1,6 @@
 """recall@k."""
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, share
 
 
 def recall(rankings: JudgedRankings, k: int | None) -> Floats:

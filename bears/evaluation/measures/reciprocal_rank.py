@@ -1,7 +1,6 @@
 """mrr@k: the reciprocal rank of each question, whose mean is taken elsewhere."""
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, share
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, share
 
 
 def reciprocal_rank(rankings: JudgedRankings, k: int | None) -> Floats:

@@ -4,9 +4,8 @@ from collections.abc import Collection, Sequence
 
 import numpy as np
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings, judged_rankings
 from bears.evaluation.measures.success import success
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric, judged_rankings
 
 
 def retrieval_accuracy(rankings: JudgedRankings, k: int | None) -> Floats:

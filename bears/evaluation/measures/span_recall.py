@@ -1,8 +1,6 @@
 """span_recall@k."""
 
-from bears.evaluation.judged_rankings import Floats
-from bears.evaluation.metric import Metric
-from bears.evaluation.spans import SpanRankings
+from bears.evaluation.metric import Floats, Metric, SpanRankings
 
 
 def span_recall(spans: SpanRankings, k: int | None) -> Floats:

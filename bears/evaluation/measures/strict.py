@@ -1,7 +1,6 @@
 """strict@k: BEARS' measure for multi-hop questions."""
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric
 
 
 def strict(rankings: JudgedRankings, k: int | None) -> Floats:

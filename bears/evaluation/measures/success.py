@@ -1,7 +1,6 @@
 """success@k: BEARS' "hit rate"."""
 
-from bears.evaluation.judged_rankings import Floats, JudgedRankings
-from bears.evaluation.metric import Metric
+from bears.evaluation.metric import Floats, JudgedRankings, Metric
 
 
 def success(rankings: JudgedRankings, k: int | None) -> Floats:

@@ -13,9 +13,8 @@ from statsmodels.stats.proportion import test_proportions_2indep
 
 from bears.errors import FormatError
 from bears.evaluation.clusters import Clusters, share_interval
-from bears.evaluation.comparison.groups import placed
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
-from bears.evaluation.comparison.pairs import pairs_of
+from bears.evaluation.comparison.pairs import pairs_of, placed
 from bears.evaluation.comparison.values import CLUSTER, clusters_in
 from bears.evaluation.means import mean_interval, scale_of, yes_or_no
 from bears.files import shown

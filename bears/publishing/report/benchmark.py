@@ -6,11 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.files.benchmark_state import records_digest
-from bears.files.digest import sha256_of
-from bears.files.records import read_json, read_lines, read_questions, stream_documents
+from bears.files.records import read_json, read_lines, read_questions, sha256_of, stream_documents
 from bears.layout import BenchmarkFiles
 from bears.retrieval.chunking import texts_of
 from bears.types import Chunk, Question

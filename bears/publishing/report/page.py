@@ -12,15 +12,13 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bears.answers.judging.ruling import VALUES
-from bears.config.shape import BenchmarkIdentity
-from bears.config.source import Source
+from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
-from bears.evaluation.evaluate import evaluate, gold_of
+from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
 from bears.evaluation.means import mean_interval, mean_intervals, scale_of
-from bears.evaluation.measure import parse_measure
 from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of

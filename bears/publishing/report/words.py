@@ -9,7 +9,7 @@ from typing import Any
 
 from markupsafe import Markup, escape
 
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.visible import one_line
 
 LANGUAGES = ("en", "zh-Hant")

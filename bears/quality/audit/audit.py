@@ -9,8 +9,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.language.overlap import Overlap, overlaps
 from bears.language.tags import unspaced
 from bears.language.text import has_content
-from bears.quality.audit.audit_pool import AuditPool
-from bears.quality.audit.candidates import AuditSettings, Candidate, Candidates
+from bears.quality.audit.audit_pool import AuditPool, AuditSettings, Candidate, Candidates
 from bears.types import Finding
 
 LEAST_ASKED = 6

@@ -7,7 +7,7 @@ from typing import Any
 
 from bears.config.ledger.entries import Acceptance, Review, accept
 from bears.language.gates import GATES
-from bears.quality.verification import bundles, structure, texts
+from bears.quality.verification import structure, texts
 from bears.quality.verification.benchmark import TranslatedBenchmark
 from bears.types import Finding
 
@@ -16,7 +16,7 @@ CHECKS = (
     *(structure.groups, structure.duplicate_contents, structure.empty_texts),
     *(structure.quotations, structure.ledger_entries, texts.same_records),
     *(texts.calibrated, texts.texts, texts.doubts),
-    *(texts.languages, bundles.answers_lost, bundles.terms_inconsistent),
+    *(texts.languages, texts.answers_lost, texts.terms_inconsistent),
 )
 
 
@@ -47,7 +47,7 @@ def summarize(findings: Sequence[Finding], benchmark: TranslatedBenchmark | None
     about: dict[str, Any] = {}
     if benchmark:
         calibrated_on = benchmark.target.calibrated_on or "nothing: not calibrated"
-        about = {**bundles.measures(benchmark), "gates_calibrated_on": calibrated_on}
+        about = {**texts.measures(benchmark), "gates_calibrated_on": calibrated_on}
     return {
         "errors": severities["error"],
         "warnings": severities["warning"],

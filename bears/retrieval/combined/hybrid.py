@@ -13,7 +13,7 @@ from bears.files.records import to_line
 from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
-from bears.retrieval.stores.vector_store import Approximate
+from bears.retrieval.vectors import Approximate
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking
 
 

@@ -11,9 +11,15 @@ from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import TextShard, VectorCache, text_shards
-from bears.retrieval.models.encoder import Encoder, cut_of, question_vectors
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.retrieval.stores.vector_store import Shard, VectorSearcher, VectorStore
+from bears.retrieval.vectors import (
+    Encoder,
+    Shard,
+    VectorSearcher,
+    VectorStore,
+    cut_of,
+    question_vectors,
+)
 from bears.types import Document, Positive, Ranking
 
 

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.retrieval.cut import Cut
-from bears.retrieval.models.encoder import CALLED, Encoded, check_vectors
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.vectors import CALLED, Encoded, Shard, check_vectors
 from bears.types import Document
 
 KEY = hashlib.sha256().digest_size

@@ -9,8 +9,7 @@ from numpy.typing import NDArray
 
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.cut import Cut
-from bears.retrieval.models.checkpoint import Checkpoint
-from bears.retrieval.models.loading import load, positions, unread
+from bears.retrieval.models.loading import Checkpoint, load, positions, unread
 from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
 from bears.types import Positive
 

@@ -19,15 +19,13 @@ import numpy as np
 
 from bears.config import checkout, parse
 from bears.errors import RetrieverUnavailable
-from bears.llm.budget import Budget
-from bears.llm.embedding import Embedded, EmbeddingRequest, token_range
-from bears.llm.endpoint import has_key
 from bears.llm.faults import ClientError, RunStopped
-from bears.llm.models import Models, Price, models_of
-from bears.llm.rate_limits import RateLimits
-from bears.retrieval.models.encoder import Kind, Vectors, normalized
+from bears.llm.limits import Budget, RateLimits
+from bears.llm.models import Models, Price, has_key, models_of
+from bears.llm.wire import Embedded, EmbeddingRequest, token_range
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
+from bears.retrieval.vectors import Kind, Vectors, normalized
 
 if TYPE_CHECKING:
     from bears.llm.client import Client

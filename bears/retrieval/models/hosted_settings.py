@@ -9,9 +9,8 @@ from pydantic import PositiveInt
 
 from bears.errors import ConfigurationError
 from bears.layout import EMBEDDINGS
-from bears.llm.embedding import EmbeddingRequest, token_range
-from bears.llm.endpoint import Endpoint
-from bears.llm.models import ceiling
+from bears.llm.models import Endpoint, ceiling
+from bears.llm.wire import EmbeddingRequest, token_range
 from bears.types import Positive
 
 WHERE = "retriever.encoder"

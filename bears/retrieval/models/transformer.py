@@ -11,11 +11,10 @@ import numpy as np
 from pydantic import Field
 
 from bears.errors import ConfigurationError
-from bears.retrieval.models.checkpoint import Checkpoint
-from bears.retrieval.models.encoder import Kind, Vectors, normalized
-from bears.retrieval.models.loading import load, positions
+from bears.retrieval.models.loading import Checkpoint, load, positions
 from bears.retrieval.models.loading import unread as characters_unread
 from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
+from bears.retrieval.vectors import Kind, Vectors, normalized
 from bears.types import Positive
 
 KEY = "retriever.encoder"

@@ -20,7 +20,7 @@ import numpy as np
 from bears.errors import FormatError
 from bears.files.journal import Journal
 from bears.files.shown import complain
-from bears.retrieval.models.encoder import Vectors
+from bears.retrieval.vectors import Vectors
 
 Keep = Callable[[str, Vectors], "Future[None]"]
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from bears.errors import RetrieverUnavailable
-from bears.retrieval.models.encoder import Vectors, normalized
+from bears.retrieval.vectors import Vectors, normalized
 
 TOGETHER, TOKENS = 64, 50_000
 """Texts of a batch, and tokens whose vectors are added up at once."""

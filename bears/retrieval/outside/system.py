@@ -19,17 +19,14 @@ from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
 from bears.config.typed import named
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
-from bears.files.addresses import without_passwords
-from bears.files.digest import digest_of
-from bears.files.intake.json_text import json_value
+from bears.files.intake.files import json_value
 from bears.files.journal import Journal
-from bears.files.records import read_lines, write_lines
+from bears.files.records import digest_of, read_lines, write_lines
 from bears.files.shown import complain
-from bears.files.visible import one_line
+from bears.files.visible import one_line, without_passwords
 from bears.layout import LOCAL
-from bears.llm.endpoint import value_of
-from bears.retrieval.outside.matching import PassageMatcher, matched
-from bears.retrieval.outside.replies import Reply, Step, reply_of
+from bears.llm.models import value_of
+from bears.retrieval.outside.matching import PassageMatcher, Reply, Step, matched, reply_of
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
@@ -45,7 +42,7 @@ class OutsideSettings:
 
     Args:
         call: ``module:function`` of the project, called with a question and ``k``; returns what
-            `bears.retrieval.outside.replies.reply_of` reads.
+            `bears.retrieval.outside.matching.reply_of` reads.
         url: gets POST with ``{"query": …, "k": …}`` and returns a list of mappings with ``id``,
             ``source``, ``text``, ``start``; or ``{"answer": …, "passages": [such a list]}``.
         url_env: the environment variable, or the word in .env, with an address that holds a key.

@@ -11,13 +11,10 @@ from bears.config.shape import WrittenIn
 from bears.errors import FormatError, RepliesCorrupt
 from bears.files.records import read_questions
 from bears.files.visible import blank
-from bears.llm.endpoint import AskingSettings
-from bears.llm.flat import FlatUse, shown
-from bears.llm.kept import KeptReplies
-from bears.llm.models import estimate
-from bears.llm.prompt import SystemPrompt
+from bears.llm.flat import FlatUse, SystemPrompt, shown
+from bears.llm.models import AskingSettings, estimate
 from bears.llm.shape import Shape
-from bears.llm.use import CheckedReply
+from bears.llm.use import CheckedReply, KeptReplies
 from bears.llm.wire import ChatAnswer
 from bears.types import Question, RewrittenQuestion, Turn
 

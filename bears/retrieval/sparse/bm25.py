@@ -23,8 +23,14 @@ from bears.files.records import atomic_write, write_text
 from bears.retrieval.index_files import map_array, read_value
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.retrieval.sparse.analysis import ANALYZERS, Analyzer, AnalyzerName
-from bears.retrieval.sparse.vocabulary import Counts, Vocabulary, changes
+from bears.retrieval.sparse.terms import (
+    ANALYZERS,
+    Analyzer,
+    AnalyzerName,
+    Counts,
+    Vocabulary,
+    changes,
+)
 from bears.types import Document, Ranking
 
 TOGETHER = 2 << 20
@@ -196,7 +202,7 @@ class BM25:
         b: length normalization, 0 to 1.
         language: of the indexed texts, a BCP 47 tag.
         analyzers: from a language, or the first part of one, to a name of
-            `bears.retrieval.sparse.analysis.ANALYZERS`.
+            `bears.retrieval.sparse.terms.ANALYZERS`.
         default: the name for any other language.
         lucene_lengths: languages whose lengths are rounded as Lucene does (`lucene_length`).
         analyzer: a name that overrides the language's; empty: use the language's.

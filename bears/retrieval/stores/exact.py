@@ -4,8 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.errors import StoreError
-from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import BITS, kth_best
+from bears.retrieval.vectors import Vectors
 
 _UNIT = 2.0**-24
 

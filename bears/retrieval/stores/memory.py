@@ -9,10 +9,9 @@ from numpy.typing import NDArray
 
 from bears.files.records import atomic_write, read_lines, to_line
 from bears.retrieval.index_files import map_array
-from bears.retrieval.models.encoder import Vectors
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
-from bears.retrieval.stores.vector_store import Shard, checked
+from bears.retrieval.vectors import Shard, Vectors, checked
 from bears.types import Ranking
 
 PRODUCT = 1 << 24

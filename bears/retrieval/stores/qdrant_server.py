@@ -10,8 +10,8 @@ from pydantic import Field
 
 from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
-from bears.llm.endpoint import check_variable, value_of
-from bears.retrieval.stores.vector_store import NumberedShard
+from bears.llm.models import check_variable, value_of
+from bears.retrieval.vectors import NumberedShard
 from bears.types import Positive
 
 T = TypeVar("T")

@@ -11,7 +11,7 @@ from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
 from bears.identity import identifier_of, question_id
 from bears.language.quotations import Match, QuotedText
-from bears.sources.records import pool_question
+from bears.sources.parts import pool_question
 from bears.types import SourceQuestion, Span
 
 

@@ -20,9 +20,8 @@ from bears.layout import TEXTS
 from bears.sources.folder.asked import Places, question_rows, questions
 from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
-from bears.sources.parts import Parts
+from bears.sources.parts import Parts, RowRecords, own_question, pool_document
 from bears.sources.pdf_text import read_ahead
-from bears.sources.records import RowRecords, own_question, pool_document
 from bears.sources.rows import BadField, Ids, not_blank
 from bears.types import ForbidsExtra
 

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterator
 from pathlib import Path
 
-from bears.files.digest import sha256_of
+from bears.files.records import sha256_of
 
 
 def files_below(folder: Path) -> Iterator[tuple[Path, str]]:

@@ -3,8 +3,7 @@
 from collections.abc import Generator, Iterable
 
 from bears.retrieval.dense.shards import TextShard, VectorCache
-from bears.retrieval.models.encoder import Encoder, blocks, encoded
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.vectors import Encoder, Shard, blocks, encoded
 
 
 class Local:

@@ -15,8 +15,7 @@ from pydantic import Field
 
 from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable
 from bears.retrieval.dense.shards import Rows, TextShard, VectorCache
-from bears.retrieval.models.encoder import Encoded, Encoder, encoded
-from bears.retrieval.stores.vector_store import Shard
+from bears.retrieval.vectors import Encoded, Encoder, Shard, encoded
 from bears.types import Positive
 
 OBJECT_STORE = 512 * 2**20
