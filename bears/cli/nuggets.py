@@ -136,8 +136,8 @@ def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:
     if format == "json":
         print(to_json(means))
         return
-    rows = [[run, *own.values()] for run, own in means.items()]
-    print(tabulate(rows, ["run", *next(iter(means.values()))], floatfmt=".4f", missingval="–"))
+    rows = [{"run": run, **own} for run, own in means.items()]
+    print(tabulate(rows, "keys", floatfmt=".4f", missingval="–"))
 
 
 def _scores(row: Mapping[str, Any]) -> dict[str, float]:

@@ -26,6 +26,8 @@ NAMES = (*IDS, "question")
 TEXTS = ("predicted_answer", "answer")
 EVIDENCE = ("predicted_evidence", "evidence")
 NAMES_OF = {"question_id": NAMES, "answer": TEXTS, "evidence": EVIDENCE}
+OURS = ("confidence", "citations", "refused")
+"""Further names of a trace, which may mean something else in other files."""
 FORMS = (
     "JSON Lines or a JSON list of {question_id, answer, evidence: [doc_id or paragraph]}, where "
     "evidence may be absent; QASPER's {question_id, predicted_answer, predicted_evidence}; "
@@ -146,8 +148,7 @@ def _given(row: Any, where: str, whole: bool) -> Given:
     if not isinstance(row, Mapping):
         raise FormatError(f"{where}: expected an object, found {row!r:.40}")
     traced = not row.keys().isdisjoint(TRACE)
-    # In other files a confidence may be a word, or have another scale.
-    more = (*TRACE, "confidence") if whole and traced else ()
+    more = (*TRACE, *OURS) if whole and traced else ()
     own = {name: row[name] for name in more if row.get(name) is not None}
     for name, names in NAMES_OF.items():
         if found := [each for each in names if each in row]:
