@@ -147,6 +147,9 @@ def next_(
         blank = [""] * len(pair.blanks)
         write_csv(out, header, ([d.draw, *pair.row(d), *blank] for d in [*waiting, *new]))
         ledger.add("labels", [*map(_entry, new)], ("pair", "draw"))
+    again = [out, *filter(None, [a, b])]
+    again += ["--what", what] if what != "answers" else []
+    again += ["--measure", measure] if measure else []
     whole = {
         "file": str(out),
         "drawn": [draw.question_id for draw in new],
@@ -159,7 +162,7 @@ def next_(
         whole,
         f"{out}: {len(new)} {_called(what)} of {len(pair.names)}, and {len(waiting)} drawn before "
         f"that have no label; write {_choices(pair)} under {' and '.join(pair.blanks)}, then run "
-        f"`bears labels import {out} {' '.join(filter(None, [a, b]))} --author NAME`",
+        f"`bears labels import {' '.join(map(str, again))} --author NAME`",
     )
 
 

@@ -327,3 +327,61 @@ ANSWERS = {
 def test_refusals_are_known_by_their_words(language: str) -> None:
     assert {text for text in REFUSALS[language] if not refuses(text, language)} == set()
     assert {text for text in ANSWERS[language] if refuses(text, language)} == set()
+
+
+# ------------------------------------------------------------- people's labels, the page
+
+
+def test_people_label_nuggets_of_two_systems_or_of_one(
+    answering: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    at, _ = answering()
+    bought(at)
+    nuggets = [
+        {
+            **{"question_id": f"q{n}", "nugget_id": f"{n}-{text}", "text": f"{text} {n}"},
+            "importance": "vital" if text == "black" else "okay",
+        }
+        for n in range(STONES)
+        for text in ("black", "green")
+    ]
+    ledger = at.root / LEDGER
+    ledger.parent.mkdir(parents=True, exist_ok=True)
+    ledger.write_text(json.dumps({"nuggets": nuggets}))
+    judged(asked_of(at, "nuggets-words"))
+    (a,) = (at.root / "data/mini/answers").glob("*.questions.csv")
+    b = a.with_name("b.questions.csv")
+    rows = read(a)
+    for row in rows:
+        row["answer"] = "green"
+        row["items"] = row["items"].replace("not_support", "partial_support")
+    write(b, rows)
+
+    def bears(*words: str, code: int = 0) -> str:
+        capsys.readouterr()
+        assert main([*words, "--what", "nuggets"]) == code
+        said = capsys.readouterr()
+        return said.out + said.err
+
+    with chdir(at.root):
+        for systems, items_of in (([str(a), str(b)], 4 * STONES), ([str(a)], 2 * STONES)):
+            said = bears("labels", "next", *systems, "--count", "99", "--out", "l.csv")
+            assert f"{items_of} nuggets of {items_of}" in said
+            assert "--what nuggets" in said
+            table = read(Path("l.csv"))
+            assert [*table[0]] == ["draw", "question", "nugget", "answer", "grade"]
+            for row in table:
+                right = row["answer"] == row["nugget"].split()[0]
+                row["grade"] = "support" if right else "not_support"
+            write(Path("l.csv"), table)
+            bears("labels", "import", "l.csv", *systems, "--author", "me")
+            found = json.loads(bears("labels", "decide", *systems, "--format", "json"))
+            # A quarter of the stones is black and another green; b says green of each.
+            truth = 0.25 if len(systems) == 1 else 0.25 - 0.5
+            assert found["estimates"]["these"]["value"] == pytest.approx(truth)
+            assert found["estimates"]["these"]["low"] == pytest.approx(truth)
+            Path("l.csv").unlink()
+        wrong = bears("labels", "next", str(a), "--measure", "nugget_all_strict", code=1)
+        assert "nugget_all, nugget_vital or nugget_weighted" in wrong.replace(
+            " or nugget_v", ", nugget_v"
+        )
