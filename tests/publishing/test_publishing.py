@@ -30,6 +30,7 @@ from bears.files.records import (
 from bears.publishing.attestation import attest, differences
 from bears.publishing.export import card, strictest, write_export
 from bears.publishing.finished import Finished, read_finished
+from bears.selection.configuration import records_of
 from bears.types import Document, Question
 from tests.publishing.pushing_hub import pushed_to
 from tests.workspace import ROOT
@@ -427,6 +428,16 @@ def test_an_export_has_peoples_decisions_but_not_their_names(
     judgements = [{**said, "author": "Ann", "reason": "private"}]
     write_export(replace(finished, config={**CONFIG, "judgements": judgements}), tmp_path / "with")
     assert read_json(tmp_path / "with" / "benchmark.json")["ledger"] == {"judgements": [said]}
+    fact = {"question_id": "q1", "nugget_id": "n", "text": "A bear.", "importance": "vital"}
+    config = {**CONFIG, "nuggets": [{**fact, "author": "Ann"}]}
+    without = read_json(tmp_path / "without" / "attestation.json")
+    attested = write_export(replace(finished, config=config), tmp_path / "facts")
+    assert read_json(tmp_path / "facts" / "benchmark.json")["ledger"] == {"nuggets": [fact]}
+    # The facts are attested, and the records stay the same.
+    assert attested.parts["ledger"] != without["parts"]["ledger"]
+    assert attested.records == without["records"]
+    records = records_of("", tmp_path / "facts")
+    assert [nugget.text for nugget in records.nuggets] == ["A bear."]
 
 
 def test_an_export_scores_answers_against_all_annotators(

@@ -92,8 +92,10 @@ class Made:
         answers, judged = self.folder / f"{at}.jsonl", self.folder / f"{at}.answers.csv"
         lines = [{"question_id": each, "answer": self.names[0]} for each in self.ids]
         answers.write_text("".join(f"{json.dumps(line)}\n" for line in lines), encoding="utf-8")
-        verdicts = [[each, "pass", self.names[0], self.names[0]] for each in self.ids]
-        write_csv(judged, ["question_id", "verdict", "cause", "reason"], verdicts)
+        word = self.names[0]
+        item = dict.fromkeys(("scale", "name", "note", "verdict", "nugget"), word)
+        verdicts = [[each, "pass", word, word, json.dumps([item])] for each in self.ids]
+        write_csv(judged, ["question_id", "verdict", "cause", "reason", "items"], verdicts)
         costs = Costs(p50_ms=0.5 * (at + 1), p95_ms=2.0, index_s=1.0, index_bytes=12345.0)
         frame = pd.DataFrame({"success@1": values}, index=self.ids)
         return System(name, "", frame, run=run, files=(answers, judged), costing=lambda: costs)
@@ -489,6 +491,46 @@ def test_an_agent_is_shown_as_its_steps_and_its_answer(tmp_path: Path) -> None:
     assert "It is beta." in shown
     # A question with one search has its ranking.
     assert 'class="steps"' not in dom(page, "q=q2")
+
+
+def test_an_answer_shows_its_nuggets_and_sentences_with_their_grades(tmp_path: Path) -> None:
+    made = Made(tmp_path, ["red fox", "beta"], ["one"])
+    items = [
+        {"scale": "nuggets", "name": "1", "note": "vital", "verdict": "support", "nugget": "Red."},
+        {
+            "scale": "nuggets",
+            "name": "2",
+            "note": "okay",
+            "verdict": "not_support",
+            "nugget": "Old.",
+        },
+        {
+            **{"scale": "citations", "name": "1", "note": "d0", "verdict": "partial_support"},
+            **{"sentence": "It is red.", "passage": "Red fox."},
+        },
+        {
+            **{"scale": "citations", "name": "2", "note": "uncited", "verdict": "no_support"},
+            **{"sentence": "And old.", "passage": ""},
+        },
+        {"scale": "relevance", "name": "d0", "note": "", "verdict": "3"},
+    ]
+    header = ["question_id", "verdict", "items"]
+    (system,) = made.files
+    assert system.files
+    write_csv(system.files[1], header, [[q, "pass", json.dumps(items)] for q in made.ids])
+    page = tmp_path / "page.html"
+    page.write_text(made.page(), encoding="utf-8")
+    shown = dom(page, "q=q1")
+    [listed] = re.findall(r'<ul class="items">(.*?)</ul>', shown, flags=re.S)
+    rows = re.findall(r'<li class="(\w+)">(.*?)</li>', listed, flags=re.S)
+    texts = [(kind, " ".join(re.sub("<[^>]+>", " ", text).split())) for kind, text in rows]
+    assert texts == [
+        ("support", "✓ Red. vital"),
+        ("not_support", "✗ Old."),
+        ("partial_support", "◐ It is red. d0"),
+        ("uncited", "– And old."),
+        ("3", "3 d0"),
+    ]
 
 
 def test_traces_of_other_people_do_nothing_on_the_page(tmp_path: Path) -> None:

@@ -1,0 +1,72 @@
+"""A first ranking of two retrievers on a folder with questions and no gold."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.provider_server import ProviderServer
+from tests.workspace import Workspace
+
+MILLS = ("water", "wind", "paper", "coffee", "pepper", "steel", "cotton", "timber")
+PARTS = ("wheel", "roof", "owner", "noise", "price")
+
+
+@pytest.mark.slow
+def test_a_folder_without_gold_gets_a_ranking_with_intervals_and_labels_correct_it(
+    tmp_path: Path, provider: Callable[..., ProviderServer]
+) -> None:
+    documents = tmp_path / "mills"
+    documents.mkdir()
+    for mill in MILLS:
+        for part in PARTS:
+            text = f"The {part} of the {mill} mill is known in every village of the valley."
+            (documents / f"{mill}-{part}.txt").write_text(text)
+    asked = [f"Who knows the {part} of the {mill} mill?" for mill in MILLS[:4] for part in PARTS]
+    (documents / "questions.csv").write_text("\n".join(["question", *asked]))
+    Workspace(tmp_path).python("bears", "init", "first", "--documents", str(documents))
+    project, server = Workspace(tmp_path / "first"), provider("good")
+    overrides = f"overrides=['judge.base_url={server.url}','judge.fill=auto']"
+    names = {}
+    for retriever in ("bm25", "wordllama"):
+        words = ("-S", f"retriever={retriever}", "-S", "judge=local-relevance", "-S", overrides)
+        names[retriever] = f"{retriever}-graded"
+        said = project.dvc("exp", "run", "--name", names[retriever], *words)
+        assert "95 % of graded_precision@10" in said
+    # What both found is paid for once.
+    assert server.stats()["requests"] < 2 * 20 * 10
+    found = json.loads(project.python("bears", "compare", "--format", "json"))
+    (pair,) = (each for each in found["pairs"] if each["measure"] == "graded_precision@10")
+    assert pair["n"] == 20
+    assert pair["low"] < pair["difference"] < pair["high"]
+    measures = {each["name"]: each["measures"] for each in found["systems"]}
+    for own in measures.values():
+        assert 0 < own["graded_precision@10"]["mean"] <= 1
+        assert not any(name.startswith("ndcg") for name in own)
+    project.python("bears", "report")
+    page = project.text("report.html")
+    assert "nobody has labeled any of them yet" in page
+    label = ("bears", "labels")
+    for systems in ([names["bm25"]], [*names.values()]):
+        project.python(*label, "next", *systems, "--what", "documents", "--count", "25")
+        table = project.root / "to_label.csv"
+        with table.open(newline="") as file:
+            rows = list(csv.DictReader(file))
+        for row in rows:
+            row["grade"] = "3" if row["question"].split()[3] in row["document"] else "0"
+        with table.open("w", newline="") as file:
+            writer = csv.DictWriter(file, rows[0])
+            writer.writeheader()
+            writer.writerows(rows)
+        whose = ("--what", "documents", "--author", "me")
+        project.python(*label, "import", "to_label.csv", *systems, *whose)
+        said = project.python(*label, "decide", *systems, "--what", "documents")
+        assert "for these questions: " in said
+        assert "95 % interval" in said
+        table.unlink()
+    project.python("bears", "report")
+    assert "People labeled" in project.text("report.html")
