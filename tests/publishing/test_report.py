@@ -526,7 +526,7 @@ def test_an_answer_shows_its_nuggets_and_sentences_with_their_grades(tmp_path: P
     texts = [(kind, " ".join(re.sub("<[^>]+>", " ", text).split())) for kind, text in rows]
     assert texts == [
         ("support", "✓ Red. vital"),
-        ("not_support", "✗ Old."),
+        ("not_support", "✗ Old. okay"),
         ("partial_support", "◐ It is red. d0"),
         ("uncited", "– And old."),
         ("3", "3 d0"),
