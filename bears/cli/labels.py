@@ -5,24 +5,34 @@ from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import cache
 from itertools import takewhile
+from math import nan
 from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
 from tabulate import tabulate
 
-from bears.answers.judging.calibration import calibrate, differences, same_and_kappa
+from bears.answers.judging.calibration import (
+    calibrate,
+    differences,
+    grade_calibration,
+    same_and_kappa,
+)
 from bears.answers.judging.files import read_unjudged, records_in
+from bears.answers.judging.graded import assigned, middle
 from bears.answers.judging.labelable import FEWEST, Labelable
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.panel import majority, rulings_of
-from bears.answers.judging.ruling import Case
+from bears.answers.judging.ruling import SCALES, Case
 from bears.cli.answers import judges_named, verdicts_of
 from bears.config import parse, read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
-from bears.errors import FormatError, LedgerError
+from bears.errors import ConfigurationError, FormatError, LedgerError
 from bears.evaluation.labeling import CONVINCING, drawn, evidence
+from bears.evaluation.repeats import by_key
+from bears.files.intake.files import lines
+from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
 from bears.files.spreadsheet import read_named, write_csv
@@ -34,6 +44,7 @@ from bears.selection.configuration import composed, language_of, records_of, sel
 from bears.selection.labelable import What, labelable
 
 COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
+GRADED = ("n", "human", "judge", "agreement", "kappa", "alone", "corrected", "worth")
 PAIRED = ("n", "alone", "corrected", "worth")
 LANGUAGES = ("en", "zh", "ko", "ja")
 """Candidates for the language of answers, chosen by script if no language is given."""
@@ -44,7 +55,9 @@ Format = Literal["table", "json"]
 def price(
     labels: Path,
     *,
-    judge: str,
+    judge: str = "",
+    what: Literal["answers", "documents", "nuggets"] = "answers",
+    grades: Path | None = None,
     language: str = "",
     benchmark: str = "",
     format: Format = "table",
@@ -58,17 +71,29 @@ def price(
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
     would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The labeled answers must be a random sample.
+    with it. The labeled answers must be a random sample. Of documents and nuggets, mean grades are
+    compared, divided by the highest one.
 
     Args:
         labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
-            gold_answers, answer unless --benchmark has them; or EVOUNA's file
-        judge: one of conf/judge
+            gold_answers, answer unless --benchmark has them; or EVOUNA's file; for documents,
+            people's grades as TREC's qrels; for nuggets, TREC's assignments
+        judge: one of conf/judge, but for documents
+        what: what people labeled; default: answers
+        grades: for documents: the judge's grades, as TREC's qrels
         language: BCP 47 tag of the answers; default: that of the records, or by their script
         benchmark: the labeled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
+    if what != "answers":
+        if what == "documents":
+            systems = _graded_documents(labels, grades)
+        else:
+            with printing_to_stderr() if format == "json" else nullcontext():
+                systems = _assigned_nuggets(labels, judge, language or "en", yes, set_)
+        _print(format, {"judge": judge, "systems": systems}, _table(systems, GRADED))
+        return
     judges, given_by = judges_named(judge, set_), None
     if benchmark:
         given_by, language = _answers_of(benchmark, language)
@@ -94,6 +119,44 @@ def price(
     _print(format, whole, "\n\n".join([*tables, differ]))
 
 
+def _graded_documents(labels: Path, grades: Path | None) -> dict[str, dict[str, Any]]:
+    if not grades:
+        raise FormatError("--what documents needs --grades FILE, the judge's grades")
+    people, judge = read_qrels(labels), read_qrels(grades)
+    best = max(grade for run in (people, judge) for own in run.values() for grade in own.values())
+    pairs = [
+        (people.get(question, {}).get(doc_id, nan) / max(best, 1), grade / max(best, 1))
+        for question, own in judge.items()
+        for doc_id, grade in own.items()
+    ]
+    return {grades.stem: grade_calibration(*zip(*pairs, strict=True))}
+
+
+def _assigned_nuggets(
+    labels: Path, judge: str, language: str, agreed: bool, overrides: Sequence[str]
+) -> dict[str, dict[str, Any]]:
+    judges, values = judges_named(judge, overrides), SCALES["nuggets"].values
+    try:
+        rows = [
+            (str(row["run_id"]), item, values.get(str(nugget.get("assignment")), nan))
+            for _, row in lines(labels)
+            for item, nugget in assigned(row)
+        ]
+    except (AttributeError, KeyError, TypeError) as error:
+        raise FormatError(f"{labels}: not TREC's assignments of nuggets: {error!r:.80}") from None
+    items = [item for _, item, _ in rows]
+    known = verdicts_of(judges, items, language, labels.stem, agreed)
+    columns = rulings_of(judges, items, language, known, "nuggets").values()
+    if not columns:
+        raise ConfigurationError(f"--judge {judge} judges no nuggets; choose one such as nuggets")
+    of = by_key(
+        (system, (label, values[ruling.verdict]))
+        for (system, _, label), *own in zip(rows, *columns, strict=True)
+        if (ruling := middle(own, "nuggets")).verdict in values
+    )
+    return {system: grade_calibration(*zip(*pairs, strict=True)) for system, pairs in of.items()}
+
+
 def next_(
     a: str,
     b: str = "",
@@ -110,9 +173,9 @@ def next_(
 
     Of answers, people see the question, the gold and both systems' answers in random order, without
     names, and write pass or fail into label_1 and label_2. Of documents, they see the question and
-    a document in which the rankings differ, and write a grade from 0 to 3; of nuggets, an answer
-    and a fact that it may state; of citations, a sentence and the passage that it cites. Items that
-    count more, and those on which the judge or earlier labels say that the systems may differ, are
+    a document in which the rankings differ, and write a grade from 0 to 3, or to 4; of nuggets, an
+    answer and a fact that it may state; of citations, a sentence and the passage that it cites.
+    Items that count more, and those on which the judge or earlier labels say that the systems may differ, are
     drawn more often, with probabilities that `decide` accounts for. The draws go to
     conf/ledger/BENCHMARK.yaml.
 
@@ -126,7 +189,7 @@ def next_(
         out: a CSV file; default: to_label.csv
         measure: of documents precision@K or dcg@K, default: precision@10; of nuggets nugget_all,
             nugget_vital or nugget_weighted, default: nugget_all
-        grades: for documents: a model's grades from 0 to 3, as TREC's qrels; default: those of the
+        grades: for documents: a model's grades from 0 to 4, as TREC's qrels; default: those of the
             judge that judged the systems
         format: default: table
     """
@@ -373,7 +436,5 @@ def _table(found: Mapping[str, Mapping[str, Any]], columns: Sequence[str]) -> st
         between = "" if bounds is None else f"{100 * bounds[0]:.0f}–{100 * bounds[1]:.0f}"
         below = [f"{end[0]:.3f}–{end[1]:.3f}" if end else "" for end in ends]
         rows.append(["", "", *below, between])
-    header = [*columns[:-1], "100 are worth"]
-    return tabulate(
-        rows, ["system" if columns is COLUMNS else "pair", *header], disable_numparse=True
-    )
+    header = ["pair" if columns is PAIRED else "system", *columns[:-1], "100 are worth"]
+    return tabulate(rows, header, disable_numparse=True)

@@ -167,12 +167,12 @@ def test_people_grade_documents_in_which_two_rankings_differ(
     truth = sum(min(len(own), 5) for own in gold.values()) / 5 / len(gold)
     assert decided["better"] == str(files[0])
     assert decided["difference"] == pytest.approx(truth)
-    grades.write_text(f"query-id\tcorpus-id\tscore\n{next(iter(gold))}\t{ids[0]}\t4\n")
+    grades.write_text(f"query-id\tcorpus-id\tscore\n{next(iter(gold))}\t{ids[0]}\t5\n")
     for wrong, message in (
         (["--measure", "ndcg@10"], "expected precision@K or dcg@K"),
         (
             ["--grades", str(grades)],
-            "the grade is '4'; expected a whole number of at most 3",
+            "the grade is '5'; expected a whole number of at most 4",
         ),
     ):
         assert main(["labels", "decide", *map(str, files), "--what", "documents", *wrong]) == 1

@@ -293,3 +293,46 @@ def test_intervals_hold_for_the_nuggets_of_two_runs(shared_data: Path, n: int, l
     # 93 to 97 %, and two standard errors of 300 draws.
     assert 0.905 <= held / tried <= 0.995
     assert lost or np.mean(errors) <= np.mean(plans)
+
+
+def test_the_price_of_grades_is_that_of_their_variance(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rng = np.random.default_rng(0)
+    people = rng.integers(0, 4, 400)
+    judge = np.where(rng.random(400) < 0.7, people, rng.integers(0, 4, 400))
+    paths = tmp_path / "people.txt", tmp_path / "judge.txt"
+    for path, grades in zip(paths, (people, judge), strict=True):
+        # People have labeled the first half.
+        own = grades[:200] if path == paths[0] else grades
+        path.write_text("".join(f"q{n % 20} 0 d{n} {grade}\n" for n, grade in enumerate(own)))
+    words = ["labels", "price", str(paths[0]), "--what", "documents", "--grades", str(paths[1])]
+    assert main([*words, "--format", "json"]) == 0
+    (found,) = json.loads(capsys.readouterr().out)["systems"].values()
+    assert found["n"] == 200
+    assert found["human"] == pytest.approx(people[:200].mean() / 3)
+    assert found["agreement"] == pytest.approx((people == judge)[:200].mean())
+    correlation = np.corrcoef(people[:200], judge[:200])[0, 1]
+    # Half of the items are labeled: the judge can take away at most half of what it explains.
+    assert found["worth"] == pytest.approx(1 / (1 - correlation**2), rel=0.1)
+    low, high = found["interval_95"]["corrected"]
+    assert low < people.mean() / 3 < high
+    assert high - low < np.subtract(*found["interval_95"]["alone"][::-1])
+    assert main(words) == 0
+    assert "100 are worth" in capsys.readouterr().out
+    assert main(words[:5]) == 1
+    assert "needs --grades" in capsys.readouterr().err
+
+
+def test_the_price_of_words_on_trecs_assignments(
+    shared_data: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = str(shared_data / "nuggets" / "assignments.jsonl")
+    words = ["labels", "price", path, "--what", "nuggets", "--format", "json", "--judge"]
+    assert main([*words, "nuggets-words"]) == 0
+    found = json.loads(capsys.readouterr().out)["systems"]
+    assert len(found) == 45
+    assert found["FT-llama3"]["n"] == 162
+    assert 1 < np.median([own["worth"] for own in found.values()]) < 2
+    assert main([*words, "contains"]) == 1
+    assert "judges no nuggets" in capsys.readouterr().err

@@ -127,6 +127,39 @@ def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
     }
 
 
+def grade_calibration(labels: Sequence[float], grades: Sequence[float]) -> dict[str, Any]:
+    """Compare a judge's grades with people's.
+
+    Args:
+        labels: people's values of the items, from 0 to 1, NaN for an item without one.
+        grades: the judge's, on the same scale.
+
+    Returns:
+        ``n``, ``agreement``, ``kappa``, ``corrected``, ``alone``, ``worth`` and ``interval_95`` as
+        `calibration` has them; ``human`` and ``judge`` are mean values of the items with a label.
+    """
+    given, judged = np.array(labels, float), np.array(grades, float)
+    known = ~np.isnan(given)
+    n = int(known.sum())
+    counts = Counter(zip(given[known].tolist(), judged[known].tolist(), strict=True))
+    used = sorted({value for pair in counts for value in pair})
+    rates: dict[str, Rate | Estimate | None] = {
+        "agreement": _wilson(sum(counts[value, value] for value in used), n),
+        "kappa": kappa_of([[counts[a, b] for b in used] for a in used]) if n else None,
+        "corrected": estimate(given, judged) if n else None,
+        "alone": estimate(given, np.zeros(len(judged))) if n else None,
+    }
+    ends = {name: interval_of(rate) for name, rate in rates.items()}
+    means = {"human": float(given[known].mean()), "judge": float(judged[known].mean())} if n else {}
+    return {
+        "n": n,
+        **means,
+        **{name: rate and rate.value for name, rate in rates.items()},
+        "worth": exchange_rate(given, judged) if n else None,
+        "interval_95": {**ends, "worth": exchange_interval(given, judged) if n else None},
+    }
+
+
 def _wilson(hits: int, n: int) -> Rate | None:
     return Rate(hits / n, *wilson(hits, n)) if n else None
 

@@ -169,8 +169,8 @@ class ItemPair(Labelable):
         return fmean(self.gains[label] for (label,) in draw.labels.values())
 
 
-HIGHEST = 3
-"""The best grade: the passage answers the question, and is about nothing else."""
+HIGHEST = 4
+"""The best grade that TREC has (its RAG track of 2025); UMBRELA's is 3."""
 Grades = Mapping[str, Mapping[str, int]]
 """question_id to doc_id to grade, from 0."""
 
