@@ -175,8 +175,8 @@ def next_(
     names, and write pass or fail into label_1 and label_2. Of documents, they see the question and
     a document in which the rankings differ, and write a grade from 0 to 3, or to 4; of nuggets, an
     answer and a fact that it may state; of citations, a sentence and the passage that it cites.
-    Items that count more, and those on which the judge or earlier labels say that the systems may differ, are
-    drawn more often, with probabilities that `decide` accounts for. The draws go to
+    Items that count more, and those on which the judge or earlier labels say that the systems may
+    differ, are drawn more often, with probabilities that `decide` accounts for. The draws go to
     conf/ledger/BENCHMARK.yaml.
 
     Args:
