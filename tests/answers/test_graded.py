@@ -14,19 +14,23 @@ from typing import Any
 import pytest
 
 from bears.answers.citations import cited
-from bears.answers.judging.graded import measures, middle
-from bears.answers.judging.model import ModelJudge, VerdictRequest, VerdictTask, read_ruling
+from bears.answers.judging.files import read_unjudged
+from bears.answers.judging.graded import cases_of, measures, middle, with_items
+from bears.answers.judging.graded import judged as judge_items
+from bears.answers.judging.model import ModelJudge, VerdictRequest, VerdictTask, kept, read_ruling
 from bears.answers.judging.panel import judges_of
 from bears.answers.judging.ruling import SCALES, Graded, Item, Ruling
 from bears.cli import main
 from bears.config import compose, ledger_in, read_ledger, read_selection
 from bears.files.manifest import seal
-from bears.files.records import write_json, write_lines
+from bears.files.records import write_json, write_lines, write_records
+from bears.files.trec import run_writer
 from bears.language.refusals import refuses
-from bears.llm.use import KeptReplies
+from bears.llm.use import KeptReplies, KeptReply
 from bears.llm.wire import ChatAnswer
+from bears.types import Hit
 from stages import generate, judge
-from tests.answering import STONES, answering, bought
+from tests.answering import STONES, answering, bought, document, stones
 from tests.desk import Desk
 from tests.scripted_model import ruling
 from tests.workspace import ROOT
@@ -106,6 +110,23 @@ def write(path: Path, rows: list[dict[str, str]]) -> None:
         writer = csv.DictWriter(file, rows[0])
         writer.writeheader()
         writer.writerows(rows)
+
+
+def test_a_ranking_without_documents_counts_0(tmp_path: Path) -> None:
+    write_records(tmp_path / "corpus.json", [document("d0", "Stone 0 is red.")])
+    run = tmp_path / "bm25.trec"
+    with run_writer(run, "bm25") as to_run:
+        to_run("q0", (Hit("d0", 1.0),))
+    (question, other, *_), _ = stones()
+    rows = read_unjudged([question, other], {"corpus": tmp_path / "corpus.json"}, "en")
+    judges = {"relevance": model("relevance")}
+    rows = with_items(rows, judges, tmp_path / "corpus.json", (), run)
+    assert [[each.name for each in row.items] for row in rows] == [["d0"], [""]]
+    task = VerdictTask(judges["relevance"], cases_of(rows), "en")
+    (request,) = task.requests()
+    known = KeptReplies([KeptReply(task.key(request), "", "relevance", "", kept("3", ""))])
+    rows, _ = judge_items(rows, judges, "en", known)
+    assert [row.traced["graded_precision@10"] for row in rows] == [0.1, 0]
 
 
 def test_nuggets_are_written_reviewed_and_looked_for(

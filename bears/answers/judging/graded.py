@@ -38,6 +38,8 @@ DEPTH = 10
 """How many documents of a ranking are graded."""
 LONGEST = 8000
 """Characters of a passage that a judge reads."""
+NOTHING = Chunk("")
+"""What a ranking without documents has in their place."""
 Read = Callable[[Chunk], str]
 """Returns the text of a chunk; empty if its document is not in the benchmark."""
 
@@ -66,13 +68,15 @@ def with_items(
     of_question = defaultdict[str, list[Nugget]](list)
     for nugget in nuggets:
         of_question[nugget.question_id].append(nugget)
-    found = _retrieved(run, {row.key for row in rows}) if run and "relevance" in scales else {}
+    ranked = run is not None and "relevance" in scales
+    found = _retrieved(run, {row.key for row in rows}) if run and ranked else {}
 
     def read(chunk: Chunk) -> str:
         return chunk.of(contents.get(chunk.doc_id, ""))[:LONGEST]
 
     def items(row: JudgedQuestion) -> Iterator[Item]:
-        for chunk in found.get(row.key, ()):
+        # A ranking without documents counts 0.
+        for chunk in found.get(row.key, [NOTHING] if ranked else ()):
             texts = {"question": row.case.question, "passage": read(chunk)}
             yield Item("relevance", row.key, chunk.doc_id, texts)
         if "nuggets" in scales:

@@ -320,7 +320,7 @@ def grades_in(rows: Rows) -> dict[str, dict[str, int]]:
     """Return question_id to doc_id to grade of the documents that a judge graded."""
     found: dict[str, dict[str, int]] = {}
     for question, row in rows.items():
-        own = [each for each in items_in(row) if each["scale"] == "relevance"]
+        own = [each for each in items_in(row) if each["scale"] == "relevance" and each["name"]]
         known = {each["name"]: each["verdict"] for each in own if each["verdict"].isdecimal()}
         found[question] = {name: int(grade) for name, grade in known.items()}
     return found

@@ -178,7 +178,7 @@ def _given(systems: Sequence[System], question_id: str) -> list[dict[str, Any]]:
         found = {**system.judged.get(question_id, {}), "answer": trace.answer if trace else ""}
         names = ("answer", "verdict", "reason", "cause")
         shown = {name: found[name] for name in names if found.get(name)}
-        if items := [_item(each) for each in items_in(found)]:
+        if items := [_item(each) for each in items_in(found) if each["name"]]:
             shown["items"] = items
         if shown:
             given.append({"system": number, **shown})
