@@ -336,3 +336,23 @@ def test_the_price_of_words_on_trecs_assignments(
     assert 1 < np.median([own["worth"] for own in found.values()]) < 2
     assert main([*words, "contains"]) == 1
     assert "judges no nuggets" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("people", "judge", "worth"),
+    [
+        ("rag25/people.txt", "rag25/umbrela.txt", 140),
+        ("llmjudge/people.txt", "llmjudge/judges/willia-umbrela1.txt", 136),
+        ("llmjudge/people.txt", "llmjudge/judges/TREMA-questions.txt", 112),
+        ("llmjudge/people.txt", "llmjudge/judges/RMITIR-llama38b.txt", 121),
+    ],
+)
+def test_what_published_judges_are_worth(
+    shared_data: Path, people: str, judge: str, worth: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(shared_data / people), "--grades", str(shared_data / judge)]
+    words = ["labels", "price", *files, "--what", "documents", "--format", "json"]
+    assert main(words) == 0
+    (found,) = json.loads(capsys.readouterr().out)["systems"].values()
+    # docs/graded.md has these numbers.
+    assert round(100 * found["worth"]) == worth

@@ -97,26 +97,20 @@ def calibration(answers: Sequence[LabelledAnswer]) -> dict[str, Any]:
     counts = Counter(zip(labels, verdicts, strict=True))
     both, people, judge, neither = (counts[a, b] for a in (True, False) for b in (True, False))
     n = both + people + judge + neither
-    given = np.array([np.nan if label is None else float(label) for label in labels])
-    judged = np.array(verdicts, float)
-    rates: dict[str, Rate | Estimate | None] = {
+    given = [math.nan if label is None else float(label) for label in labels]
+    judged = [float(verdict) for verdict in verdicts]
+    shares = {
         "human": _wilson(both + people, n),
         "judge": _wilson(both + judge, n),
-        "agreement": _wilson(both + neither, n),
-        "kappa": kappa_of([[both, people], [judge, neither]]),
         "tpr": _wilson(both, both + people),
         "tnr": _wilson(neither, judge + neither),
-        "corrected": estimate(given, judged) if scored else None,
-        "alone": estimate(given, np.zeros(len(judged))) if scored else None,
     }
+    found = grade_calibration(given, judged)
+    ends = {name: interval_of(rate) for name, rate in shares.items()}
     return {
-        "n": n,
-        **{name: rate and rate.value for name, rate in rates.items()},
-        "worth": exchange_rate(given, judged) if scored else None,
-        "interval_95": {
-            **{name: interval_of(rate) for name, rate in rates.items()},
-            "worth": exchange_interval(given, judged) if scored else None,
-        },
+        **found,
+        **{name: rate and rate.value for name, rate in shares.items()},
+        "interval_95": {**found["interval_95"], **ends},
         "confusion": {
             f"people_{WORDS[label]}_judge_{WORDS[passed]}": counts[label, passed]
             for label in WORDS
