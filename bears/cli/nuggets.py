@@ -43,7 +43,7 @@ def write(
     yes: bool = False,
     set_: Sequence[str] = (),
 ) -> None:
-    """Let a model write the nuggets of each question, as a table for people.
+    """Ask a model for the nuggets of each question, and write them as a table for people.
 
     It reads the question, its answer and its gold. A person writes accept or reject under
     `decision`, and may change a nugget, or add rows. Replies are kept in
@@ -58,7 +58,7 @@ def write(
     records = records_of(selected(config).benchmark.name)
     (settings,) = judges_named(judge, set_).values()
     if not isinstance(settings, ModelJudge):
-        raise ConfigurationError(f"--judge {judge} is no model; choose another, such as nuggets")
+        raise ConfigurationError(f"--judge {judge} is not a model; choose one, such as nuggets")
     path = conf_file("prompt/nugget-writer.yaml")
     task = NuggetTask(
         settings,

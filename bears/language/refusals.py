@@ -22,19 +22,26 @@ _PHRASES = {
     r"|(?:沒有|没有|未).{0,6}(?:提及|提到|說明|说明|相關|相关|資訊|资讯|信息|資料|资料)"
     r"|[無无][從从]得知",
 }
+_YET = re.compile(
+    r"\b(?:however|nevertheless|but|jedoch|allerdings|aber|vendar|toda)\b"
+    r"|不過|不过|然而|但|しかし|ただし|하지만|그러나"
+)
+"""What comes before an answer that is given all the same."""
 _SENTENCE = re.compile(r"[.!?。！？\n]")
 
 
 def refuses(answer: str, language: str) -> bool:
     """Return whether an answer begins with words that refuse it, or is QASPER's literal.
 
-    Only its first sentence counts. It knows German, English, Japanese, Korean, Slovenian and
-    Chinese; English is known beside each of them.
+    They must be in its first sentence, and no "but" or "however" may follow. It knows German,
+    English, Japanese, Korean, Slovenian and Chinese; English is known beside each of them.
 
     Args:
         language: BCP 47 tag of the answer.
     """
-    first = _SENTENCE.split(answer.strip(), maxsplit=1)[0].casefold()
+    plain = answer.strip().casefold()
+    first = _SENTENCE.split(plain, maxsplit=1)[0]
     patterns = {_PHRASES["en"], _PHRASES.get(primary(language), _PHRASES["en"])}
-    literal = LITERAL.casefold() in answer.casefold()
-    return literal or any(re.search(pattern, first) for pattern in patterns)
+    found = [match for pattern in patterns if (match := re.search(pattern, first))]
+    said = any(not _YET.search(plain, match.end()) for match in found)
+    return LITERAL.casefold() in plain or said

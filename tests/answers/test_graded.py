@@ -95,7 +95,7 @@ def test_the_documents_of_a_ranking_are_planned_graded_kept_and_measured(answeri
     low, high = metrics["interval_95"]["graded_precision@10"]
     assert low < 0.3 < high
     assert "answer_f1" not in rows[0]
-    # Nothing is asked again, and a generator's answers are no part of it.
+    # Nothing is asked again, and a generator's answers are left out.
     assert server.stats()["requests"] == asked
     assert "none" in at.run("plan")
 
@@ -406,3 +406,16 @@ def test_people_label_nuggets_of_two_systems_or_of_one(
         assert "nugget_all, nugget_vital or nugget_weighted" in wrong.replace(
             " or nugget_v", ", nugget_v"
         )
+
+
+def test_answers_of_real_systems_are_rarely_taken_for_refusals(shared_data: Path) -> None:
+    rows = json.loads((shared_data / "evouna" / "NQ.json").read_text("utf-8"))
+    # The rule was made on the other half.
+    given = [
+        (row[key], row[f"judge_{key.removeprefix('answer_')}"])
+        for row in rows[1::2]
+        for key in row
+        if key.startswith("answer_") and row[key] and not row.get("improper")
+    ]
+    found = [right for answer, right in given if refuses(answer, "en")]
+    assert (len(given), len(found), found.count(True)) == (7656, 50, 3)

@@ -132,7 +132,7 @@ def _sentences(trace: Trace, read: Read) -> Iterator[Item]:
 
 
 def cases_of(rows: Sequence[JudgedQuestion]) -> list[Case | Item]:
-    """Return all that judges are asked about."""
+    """Return everything that the judges judge."""
     return [
         *(row.case for row in rows if row.asked),
         *(item for row in rows for item in row.items),
