@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bears.config import build
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, Source, source_of
+from bears.config.typed import build
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
 from bears.evaluation.evaluate import evaluate as scores

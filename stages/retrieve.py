@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bears.config import build
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
+from bears.config.typed import build
 from bears.evaluation.timing import kept_timing, used_by_others
 from bears.files.chunk_run import chunk_run_writer, read_places
 from bears.files.progress import Progress

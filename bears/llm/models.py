@@ -13,9 +13,10 @@ from typing import Any, ClassVar, Literal
 from dotenv import dotenv_values
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
-from bears.config import parse, read_mapping
+from bears.config import read_mapping
 from bears.config.packaged import conf_file
 from bears.config.secrets import VARIABLE_FORM, is_variable
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.layout import CONF

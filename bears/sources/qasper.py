@@ -25,7 +25,7 @@ from typing import Literal, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.errors import SourceError
 from bears.files.intake.files import json_value
 from bears.files.progress import Progress

@@ -13,7 +13,7 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.files.visible import blank
 from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row

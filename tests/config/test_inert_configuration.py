@@ -12,9 +12,10 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
-from bears.config import build, compose, read_ledger
+from bears.config import compose, read_ledger
 from bears.config.ledger.update import open_ledger
 from bears.config.secrets import refuse_secrets
+from bears.config.typed import build
 from bears.errors import BearsError, ConfigurationError
 from bears.files.visible import without_passwords
 from bears.llm.models import Endpoint

@@ -11,9 +11,9 @@ import ir_measures
 import pytest
 import pytrec_eval
 
-from bears.config import parse
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.ledger.update import open_ledger, read_judgements
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.evaluation.decided import decided, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of

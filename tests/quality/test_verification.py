@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from bears.config import compose, parse
+from bears.config import compose
 from bears.config.ledger.entries import Acceptance, Ledger, Review
+from bears.config.typed import parse
 from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES
 from bears.language.profile import Language

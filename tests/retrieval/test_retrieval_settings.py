@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import ConfigurationError
 from bears.retrieval.retrieve_settings import RetrieveSettings
 from bears.types import Hit, Question

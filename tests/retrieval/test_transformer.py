@@ -14,7 +14,7 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.retrieval.models.loading import batches
 from bears.retrieval.models.transformer import Pooling, TransformerEncoder

@@ -6,7 +6,8 @@ import json
 
 import pytest
 
-from bears.config import compose, parse, read_selection
+from bears.config import compose, read_selection
+from bears.config.typed import parse
 from bears.language.profile import Language
 from bears.llm.wire import ChatAnswer
 from bears.translation.glossary import parse_terms

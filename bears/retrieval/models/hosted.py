@@ -17,7 +17,8 @@ from typing import TYPE_CHECKING, Any, get_args
 
 import numpy as np
 
-from bears.config import checkout, parse
+from bears.config import checkout
+from bears.config.typed import parse
 from bears.errors import RetrieverUnavailable
 from bears.llm.faults import ClientError, RunStopped
 from bears.llm.limits import Budget, RateLimits

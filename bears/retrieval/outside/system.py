@@ -14,10 +14,10 @@ import httpx2
 from pydantic import Field
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
-from bears.config import checkout, parse
+from bears.config import checkout
 from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
-from bears.config.typed import named
+from bears.config.typed import named, parse
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
 from bears.files.intake.files import json_value
 from bears.files.journal import Journal

@@ -9,7 +9,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
 from bears.files.records import read_questions, stream_documents
