@@ -6,7 +6,7 @@ from itertools import islice
 
 from bears.config.ledger.entries import Acceptances, Judgements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Sampling, Source
+from bears.config.shape import BenchmarkIdentity, Section, Source
 from bears.errors import FormatError, VerificationFailed
 from bears.files.records import (
     digest_files,
@@ -42,7 +42,7 @@ def main(
     judgements: Judgements,
     language: Language,
     reviews: Reviews,
-    sample: Sampling,
+    sample: Section,
     sources: dict[str, Source],
 ) -> None:
     """Write every finding, then fail when one of them is an error."""

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
-from bears.config.shape import Choice, Sampling, WrittenIn
+from bears.config.shape import Choice, Section, WrittenIn
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
@@ -82,7 +82,7 @@ def read_bench(
     questioner: QuestionerSettings,
     replacements: Replacements,
     reviews: Reviews,
-    sample: Sampling,
+    sample: Section,
     written_in: WrittenIn,
 ) -> Bench:
     """Read the documents and choose units; the same rows and settings give the same units.
