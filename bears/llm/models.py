@@ -78,26 +78,6 @@ class Models(ForbidsExtra):
         """Return what ``name`` accepts; a model that is not in the table has plain defaults."""
         return self.models.get(name, Model())
 
-    def price_of(self, name: str, where: str = "translator") -> Price:
-        """Return the price of ``name``.
-
-        Args:
-            name: the model.
-            where: the configuration key that can set a price, for the message.
-
-        Raises:
-            ConfigurationError: the price is unknown.
-        """
-        price = self.model(name).price
-        if price is None:
-            raise ConfigurationError(
-                f"no price is known for the model {name!r}, so no budget could be kept. "
-                f"Set one in US dollars per million tokens, {where}.price: "
-                "{input: 0.40, output: 1.60}, or add the model to conf/models.yaml; a server of "
-                "your own may cost {input: 0, output: 0}"
-            )
-        return price
-
 
 def load_models(path: Path) -> Models:
     """Read conf/models.yaml.
@@ -170,9 +150,17 @@ class Endpoint(ForbidsExtra):
 
     def price_in(self, models: Models) -> Price:
         """Return the price set here, or else the table's. Raises ConfigurationError without one."""
-        if self.price is None:
-            return models.price_of(self.model, self.where)
-        return replace(self.price, source=self.price.source or f"{self.where}.price")
+        if self.price is not None:
+            return replace(self.price, source=self.price.source or f"{self.where}.price")
+        price = models.model(self.model).price
+        if price is None:
+            raise ConfigurationError(
+                f"no price is known for the model {self.model!r}, so no budget could be kept. "
+                f"Set one in US dollars per million tokens, {self.where}.price: "
+                "{input: 0.40, output: 1.60}, or add the model to conf/models.yaml; a server of "
+                "your own may cost {input: 0, output: 0}"
+            )
+        return price
 
 
 @dataclass(frozen=True, slots=True)
