@@ -48,7 +48,10 @@ def bears_pool(v1: V1Sample, mixture: Mixture) -> Pool:
             f"{len(documents)} documents; ask for at least that many, or for fewer questions"
         )
     wanted = mixture.documents - len(documents)
-    negatives = list(_distinct(v1.negatives, set(documents)))
+    unused: dict[str, Document] = {}
+    for negative in v1.negatives:
+        unused.setdefault(negative.content, negative)
+    negatives = [negative for text, negative in unused.items() if text not in documents]
     if len(negatives) < wanted:
         raise SamplingError(
             f"sample.documents is {mixture.documents}, but the questions' {len(documents)} and the "
@@ -103,14 +106,6 @@ def _in_order(documents: dict[str, Document], v1: V1Sample) -> list[str]:
         for text, own in documents.items()
     }
     return sorted(documents, key=places.__getitem__)
-
-
-def _distinct(negatives: Iterable[Document], used: set[str]) -> Iterator[Document]:
-    seen = set(used)
-    for negative in negatives:
-        if negative.content not in seen:
-            seen.add(negative.content)
-            yield negative
 
 
 def passage_texts(drafts: Iterable[Draft]) -> set[str]:

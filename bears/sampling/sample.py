@@ -25,7 +25,7 @@ from bears.sampling.bears import (
 )
 from bears.sampling.lineage import document_line, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
-from bears.sampling.v1 import Draft, Sources, V1Sample, Visit, as_published, sample_v1
+from bears.sampling.v1 import Draft, Sources, V1Sample, as_published, sample_v1
 from bears.types import Document, Question
 
 SPARES_PER_QUESTION = 10
@@ -250,7 +250,8 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
         LedgerError: an entry cannot be applied.
     """
     v1 = sample_v1(mixture, sources)
-    passed_over = [_passed(visit) for visit in v1.visits if not visit.taken]
+    skipped = (visit for visit in v1.visits if not visit.taken)
+    passed_over = [{**visit.draft.origin, "reason": visit.reason} for visit in skipped]
     if isinstance(mixture, V1Recipe):
         return _as_v1(mixture, sources, v1, ledger, passed_over)
     pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
@@ -295,24 +296,8 @@ def _as_v1(
     return Sample(questions, documents, lineage, passed_over, [])
 
 
-def _passed(visit: Visit) -> dict[str, Any]:
-    draft = visit.draft
-    return {
-        "source": draft.source,
-        "row": draft.asked.row,
-        "upstream_id": draft.upstream_id,
-        "reason": visit.reason,
-    }
-
-
 def _question_line(draft: Draft) -> dict[str, Any]:
-    line = {
-        "record_id": draft.question_id,
-        "kind": "question",
-        "source": draft.source,
-        "row": draft.asked.row,
-        "upstream_id": draft.upstream_id,
-    }
+    line = {"record_id": draft.question_id, "kind": "question", **draft.origin}
     references = references_of(draft.asked.references)
     return {**line, "references": references} if references else line
 
