@@ -22,7 +22,7 @@ from bears.files.visible import one_line
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.quality.verification.texts import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import Mixture, sampler_of

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
-from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.intake.tables import parquet_rows
 from bears.files.manifest import check
 from bears.files.records import atomic_write
 from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, in_chunk_order

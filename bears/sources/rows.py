@@ -22,8 +22,7 @@ from pydantic import BeforeValidator, TypeAdapter, ValidationError
 
 from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
 from bears.files.intake.files import begin, items, json_value, lines, members, numbered_lines
-from bears.files.intake.parquet_rows import parquet_rows
-from bears.files.intake.tables import csv_rows
+from bears.files.intake.tables import csv_rows, parquet_rows
 from bears.files.records import reason_of
 from bears.files.visible import blank
 

@@ -35,7 +35,7 @@ SECRET = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
     [
         *("os.system", "subprocess.run", "builtins.eval", "hydra.utils.instantiate", "os..system"),
         *("bears.files.records.write_text", "bears.cli.main", "bears.cli.subprocess.run"),
-        *("bears.retrieval.stores.exact.np.load", "bears.retrieval.stores.qdrant.json.loads"),
+        *("bears.retrieval.stores.memory.np.load", "bears.retrieval.stores.qdrant.json.loads"),
         *("bears.retrieval", "bears.retrieval.dense", "", None, 7),
     ],
 )

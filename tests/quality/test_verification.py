@@ -17,7 +17,7 @@ from bears.language.gates import GATES
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
 from bears.llm.use import load
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import sampler_of
 from bears.sampling.sample import sample

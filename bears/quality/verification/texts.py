@@ -12,7 +12,7 @@ from bears.language.declared import LENGTH, MOST, SOME, contradiction, disagreei
 from bears.language.gates import check
 from bears.language.text import Text
 from bears.language.yes_no import yes_or_no
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.types import Finding, Question
 
 CHANGED = "differs from the raw record in more than its texts"

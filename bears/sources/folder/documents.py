@@ -9,9 +9,8 @@ from io import BytesIO
 from pathlib import Path
 
 from bears.errors import FormatError, SourceError, first_line
-from bears.files.intake.encodings import text_and_encoding
-from bears.files.intake.files import read_whole
-from bears.files.intake.packed import check_packed
+from bears.files.intake.files import read_whole, text_and_encoding
+from bears.files.intake.tables import check_packed
 from bears.files.intake.yaml_text import yaml_value
 from bears.language.blocks import HEADING, blocks
 from bears.sources.pdf_text import paragraphs, text_of
