@@ -10,11 +10,8 @@ from itertools import accumulate
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
-from bears.errors import FormatError
 from bears.files.intake.files import numbered_lines, opened
-from bears.files.records import problems_of
+from bears.files.records import json_as
 from bears.types import Document, SourceQuestion
 
 T = TypeVar("T")
@@ -33,7 +30,7 @@ class RowFile(Sequence[T], Generic[T]):
     """
 
     def __init__(self, path: Path, kind: type[T]) -> None:
-        self._path, self._adapter = path, TypeAdapter(kind)
+        self._path, self._kind = path, kind
 
     @cached_property
     def _offsets(self) -> "array[int]":
@@ -54,10 +51,7 @@ class RowFile(Sequence[T], Generic[T]):
         return (self._parse(line, number) for number, line in numbered_lines(self._path))
 
     def _parse(self, line: bytes, number: int) -> T:
-        try:
-            return self._adapter.validate_json(line)
-        except ValidationError as error:
-            raise FormatError(f"{self._path}, line {number}: {problems_of(error)}") from None
+        return json_as(self._kind, line, f"{self._path}, line {number}")
 
 
 @dataclass(frozen=True)

@@ -36,6 +36,8 @@ Floats = NDArray[np.float64]
 class RunTable:
     """The rankings of a run, each in order and without repetitions; made by `run_table`.
 
+    It has columns, since one object per document would take too much memory.
+
     Attributes:
         question_ids: the questions, n of them.
         starts: shape (n + 1,); question i has the lines from ``starts[i]`` up to

@@ -68,9 +68,7 @@ class Bench:
             "question again": again,
             "question of other document": again,
         }
-        return CheckTask(
-            self.reader, self.language, (), {}, prompts, self.settings, form, pool, drafts
-        )
+        return CheckTask(self.reader, self.language, (), {}, prompts, form, pool, drafts)
 
 
 def read_bench(
@@ -109,7 +107,7 @@ def read_bench(
         [*chunks(documents, build(passages, "passages"))], build(settings.bm25, "sample.bm25"), form
     )
     reviewed = {(str(review.record_id), str(review.field)): review for review in reviews}
-    sieve = Sieve(settings, form, pool, reviewed, ledger.replaced)
+    sieve = Sieve(form, pool, reviewed, ledger.replaced)
     units = units_of(pool.documents, settings, questioner.name)
     reader = questioner.reader
     return Bench(settings, questioner, reader, written_in, sieve, units, documents, ledger)

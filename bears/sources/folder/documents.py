@@ -42,12 +42,6 @@ LEAST = 3
 """The least number of sheets with the same margin."""
 
 
-def declared_encoding(data: bytes) -> str:
-    """Return the encoding that a page declares, or an empty text."""
-    found = CHARSET.search(data[:4096].lower())
-    return found[1].decode("ascii", "replace") if found else ""
-
-
 def blocks_of_html(text: str) -> tuple[list[str], int]:
     """Return the blocks of a page, and the number of characters left out around them.
 
@@ -223,8 +217,9 @@ def read_document(path: Path, encoding: str, texts: Path) -> Content:
 
 def _text(kind: str, path: Path, encoding: str) -> Content:
     data = read_whole(path)
-    said = declared_encoding(data) if kind == "html" else ""
-    text, found = text_and_encoding(data, str(path), said or encoding)
+    said = CHARSET.search(data[:4096].lower()) if kind == "html" else None
+    declared = said[1].decode("ascii", "replace") if said else encoding
+    text, found = text_and_encoding(data, str(path), declared)
     remarks = [(f"read as {found}", "")] if found != "utf-8" else []
     markup = kind == "html"
     found_blocks, around = blocks_of_html(text) if markup else _blocks(kind, text)
