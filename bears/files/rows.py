@@ -1,10 +1,9 @@
 """The documents and questions of a source, without holding them in memory."""
 
-import dataclasses
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
@@ -69,7 +68,7 @@ class SourceRecords:
 
 def row_to_line(row: Any) -> bytes:
     """Return one row as a line that `RowFile` reads back."""
-    text = json.dumps(dataclasses.asdict(row), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(asdict(row), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8") + b"\n"
 
 

@@ -22,7 +22,6 @@ from bears.files.intake.files import read_text
 from bears.layout import CONF
 from bears.types import ForbidsExtra
 
-MILLION = 1_000_000
 MESSAGE_TOKENS = 64
 """More tokens than the provider's own markup around the messages of one request."""
 LONGEST_MESSAGE = 400
@@ -50,7 +49,7 @@ class Price(ForbidsExtra):
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
         """Return the price of the tokens in dollars, as if none were cached."""
-        return (input_tokens * self.input + output_tokens * self.output) / MILLION
+        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ with each other. So a replacement depends on its own question alone: the order o
 entries does not matter, and replacing one question never changes another's records.
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -44,7 +43,7 @@ def apply_edits(
     """
     by_place: dict[tuple[str, str], Edit] = {(e.record_id, e.field): e for e in edits}
     edited_questions = [
-        dataclasses.replace(
+        replace(
             q,
             question=_edited(by_place, q.question_id, "question", q.question),
             gold_answer=_edited(by_place, q.question_id, "gold_answer", q.gold_answer),
@@ -52,8 +51,7 @@ def apply_edits(
         for q in questions
     ]
     edited_documents = [
-        dataclasses.replace(d, content=_edited(by_place, d.doc_id, "content", d.content))
-        for d in documents
+        replace(d, content=_edited(by_place, d.doc_id, "content", d.content)) for d in documents
     ]
     return edited_questions, edited_documents, list(by_place.values())
 

@@ -126,7 +126,6 @@ def type_and_text(answer: QasperAnswer) -> tuple[AnswerType, str]:
 FLOAT = "FLOAT SELECTED"
 # Papers in a row without an answer, after which the server counts as gone.
 PATIENCE = 3
-NO_GOLD = "questions whose evidence is in no document"
 
 
 @dataclass(frozen=True)
@@ -227,13 +226,9 @@ def _from_pdfs(
 
 
 def _finder(texts: Texts) -> Find:
-    ids, chunks = list(texts), Chunks(list(texts.values()))
-
-    def find(text: str) -> str | None:
-        position = chunks.holding_most_of(text)
-        return None if position is None else ids[position]
-
-    return find
+    ids: dict[int | None, str] = dict(enumerate(texts))
+    chunks = Chunks(list(texts.values()))
+    return lambda text: ids.get(chunks.holding_most_of(text))
 
 
 def _question(
@@ -246,7 +241,8 @@ def _question(
     gold = dict.fromkeys((doc_id for a in answers for doc_id in a.evidence_doc_ids or ()), 1)
     if not gold:
         unanswerable = bool(answers) and all(answer.type == "unanswerable" for answer in answers)
-        parts.report.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1
+        no_gold = "questions whose evidence is in no document"
+        parts.report.notes["unanswerable questions" if unanswerable else no_gold] += 1
     best = next((a for a in answers if a.evidence_doc_ids), answers[0] if answers else None)
     made = pool_question(
         parts.dataset,

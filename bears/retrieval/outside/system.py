@@ -31,8 +31,6 @@ from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
 TEXTS = "documents.jsonl"
-PLACE = ("question", "repeat", "replies")
-"""What a line of the journal has beside a reply."""
 HEADER = re.compile(r"([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]*)", re.ASCII)
 
 
@@ -246,7 +244,8 @@ class OutsideSearcher:
 
 def _kept(row: Mapping[str, Any]) -> Reply:
     """Return the reply in a line of the journal."""
-    fields = {name: value for name, value in row.items() if name not in PLACE}
+    beside = ("question", "repeat", "replies")
+    fields = {name: value for name, value in row.items() if name not in beside}
     if "replies" in row:  # As earlier versions wrote it.
         fields["steps"] = [{"query": row["question"], "passages": row["replies"]}]
     return parse(Reply, fields, "the journal of a system")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,19 +48,14 @@ class Memory:
 
     def open(self, folder: Path) -> "MemorySearcher":
         """Map what `write` wrote. Raises StoreError and FormatError as `read_chunks` does."""
-        return MemorySearcher(read_chunks(folder))
+        return MemorySearcher(*read_chunks(folder))
 
 
-class StoredChunks(NamedTuple):
-    """All chunks of an index: their vectors, shape (chunks, dimensions), and what they are of."""
-
-    vectors: Vectors
-    doc_ids: list[str]
-    groups: list[str]
-
-
-def read_chunks(folder: Path) -> StoredChunks:
+def read_chunks(folder: Path) -> tuple[Vectors, list[str], list[str]]:
     """Read what `Memory.write` wrote; the vectors stay in their file.
+
+    Returns:
+        Of all chunks, the vectors, shape (chunks, dimensions), the doc_ids and the groups.
 
     Raises:
         StoreError: a file is damaged.
@@ -72,9 +67,7 @@ def read_chunks(folder: Path) -> StoredChunks:
         doc_ids += line["doc_ids"]
         # They are left out if all are empty.
         groups += line["groups"] or [""] * len(line["doc_ids"])
-    return StoredChunks(
-        map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
-    )
+    return map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
 
 
 def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:
@@ -87,8 +80,8 @@ def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:
 class MemorySearcher:
     """A matrix product for several questions at once; the system pages the vectors in and out."""
 
-    def __init__(self, chunks: StoredChunks) -> None:
-        self._vectors, self._doc_ids, groups = chunks
+    def __init__(self, vectors: Vectors, doc_ids: Sequence[str], groups: Sequence[str]) -> None:
+        self._vectors, self._doc_ids = vectors, doc_ids
         positions: dict[str, list[int]] = {}
         for position, group in enumerate(groups):
             if group:

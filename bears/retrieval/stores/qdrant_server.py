@@ -37,9 +37,6 @@ class Hnsw:
     from_kb: Annotated[int, Field(ge=0)]
 
 
-NO_GRAPH = Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
-
-
 class Server:
     """A connection; nothing is sent before the first call.
 
@@ -170,7 +167,7 @@ class Collection:
         self._server.ask(lambda: self._client.update_collection(self.name, **self._graph()))
 
     def _graph(self) -> dict[str, Any]:
-        graph = self.hnsw or NO_GRAPH
+        graph = self.hnsw or Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
         return {
             "hnsw_config": self._api.HnswConfigDiff(
                 m=graph.m, ef_construct=graph.ef_construct, full_scan_threshold=graph.from_kb
