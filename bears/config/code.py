@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import resolve_name
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import Any
 
 from bears.errors import ConfigurationError
 
@@ -179,13 +179,14 @@ def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
             continue
         words.append(name)
         for part in value if isinstance(value, list) else [value]:
-            if not isinstance(part, ast.AST):
-                words.append(repr(part))
-            elif _is_for_types(part):
-                for otherwise in part.orelse:
-                    _walk(otherwise, words, imported)
-            else:
-                _walk(part, words, imported)
+            match part:
+                case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                    for otherwise in part.orelse:
+                        _walk(otherwise, words, imported)
+                case ast.AST():
+                    _walk(part, words, imported)
+                case _:
+                    words.append(repr(part))
         words.append("")
 
 
@@ -198,11 +199,3 @@ def _says(node: ast.AST, imported: Collection[str]) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return any(f"{module}.{name}" in imported for module in SAYING)
     return False
-
-
-def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
-    return (
-        isinstance(node, ast.If)
-        and isinstance(node.test, ast.Name)
-        and node.test.id == "TYPE_CHECKING"
-    )

@@ -25,7 +25,6 @@ from typing import Literal, NotRequired
 from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.config.typed import parse
 from bears.errors import SourceError
 from bears.files.intake.files import json_value
 from bears.files.progress import Progress
@@ -165,7 +164,7 @@ def read_qasper(parts: Parts) -> Iterator[RowRecords]:
         SourceError, MalformedRow: see `bears.sources.qasper.papers`.
         ConfigurationError: a setting does not fit.
     """
-    settings = parse(QasperSettings, dict(parts.source.settings), f"sources.{parts.name}.settings")
+    settings = parts.settings(QasperSettings)
     chosen = islice(papers(parts), settings.limit)
     if settings.text == "dataset":
         found: Iterator[PaperTexts] = (_from_dataset(paper, settings) for paper in chosen)

@@ -13,7 +13,6 @@ from typing import Annotated, Literal, NotRequired
 from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.config.typed import parse
 from bears.files.visible import blank
 from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row
@@ -63,9 +62,7 @@ def read_science_ko(parts: Parts) -> Iterator[RowRecords]:
         MalformedRow: a field is missing or has another type, an id is empty or used twice, or a
             conversation does not end with a message of the user that has a text.
     """
-    settings = parse(
-        ScienceKoSettings, dict(parts.source.settings), f"sources.{parts.name}.settings"
-    )
+    settings = parts.settings(ScienceKoSettings)
     documents, questions = Ids(), Ids()
 
     def document(given: Row) -> RowRecords:

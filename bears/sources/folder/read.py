@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.config.typed import parse
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
 from bears.files.records import read_questions, stream_documents
@@ -70,7 +69,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
             questions, or it is a link to a file outside.
         FormatError: the file of questions is neither CSV nor a workbook.
     """
-    settings = parse(FolderSettings, dict(parts.source.settings), f"sources.{parts.name}.settings")
+    settings = parts.settings(FolderSettings)
     table = folder / settings.questions if settings.questions else table_of(folder)
     if not settings.questions and leads_outside(table, folder):
         raise SourceError(
