@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, GetCoreSchemaHandler, StringConstraints
+from pydantic import GetCoreSchemaHandler, StringConstraints
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 from typing_extensions import TypedDict
 
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 OnBadRow = Literal["stop", "skip"]
 Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
@@ -87,7 +87,7 @@ class Source(ForbidsExtra):
     rows: int | None = None
     homepage: str = ""
     parts: dict[str, Part] = field(default_factory=dict)
-    limit: Annotated[int, Field(ge=1)] | None = None
+    limit: Positive | None = None
     on_bad_row: OnBadRow = "stop"
     settings: dict[str, Any] = field(default_factory=dict)
 

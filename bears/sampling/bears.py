@@ -13,7 +13,7 @@ from bears.errors import SamplingError
 from bears.identity import unused_name
 from bears.sampling.mixture import Mixture
 from bears.sampling.v1 import Draft, V1Sample, document, question
-from bears.types import Document, Paragraph, Question, Role
+from bears.types import Document, Paragraph, Question
 
 
 @dataclass(frozen=True)
@@ -85,13 +85,6 @@ def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Ite
         }
         graded = tuple(grades.values()) if set(grades.values()) - {1} else ()
         yield replace(question(draft, grades), gold_grades=graded)
-
-
-def role(document: Document, question_texts: set[str]) -> Role:
-    """Return what a document is: gold, another paragraph of a question, or only in the pool."""
-    if document.is_gold:
-        return "gold"
-    return "hard_negative" if document.content in question_texts else "random_negative"
 
 
 def _in_order(documents: dict[str, Document], v1: V1Sample) -> list[str]:

@@ -14,14 +14,7 @@ from typing import Any
 
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.bears import (
-    Pool,
-    bears_pool,
-    passage_texts,
-    question_documents,
-    questions_of,
-    role,
-)
+from bears.sampling.bears import Pool, bears_pool, passage_texts, question_documents, questions_of
 from bears.sampling.lineage import document_line, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
 from bears.sampling.v1 import Draft, Sources, V1Sample, as_published, sample_v1
@@ -309,5 +302,6 @@ def _lineage(drafts: Sequence[Draft], documents: Iterable[Document]) -> list[dic
             users.setdefault(text, []).append(row["record_id"])
     for document in documents:
         own = users.get(document.content, [])
-        rows.append(document_line(document, role(document, texts), own))
+        role = "hard_negative" if document.content in texts else "random_negative"
+        rows.append(document_line(document, "gold" if document.is_gold else role, own))
     return rows

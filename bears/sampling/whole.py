@@ -4,9 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from random import Random
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
@@ -14,7 +12,7 @@ from bears.files.rows import SourceRecords
 from bears.identity import unused_name
 from bears.sampling.lineage import document_lines, references_of
 from bears.sampling.v1 import records_of
-from bears.types import Document, ForbidsExtra, Question, SourceQuestion
+from bears.types import Document, ForbidsExtra, Positive, Question, SourceQuestion
 
 
 class Merged:
@@ -63,7 +61,7 @@ class Whole(ForbidsExtra):
 
     source: str
     seed: int = 42
-    max_docs: Annotated[int, Field(ge=1)] | None = None
+    max_docs: Positive | None = None
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ In both, a question that has no answer has no gold passage either.
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NotRequired
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from bears.sources.parts import Parts, RowRecords, passage_row
@@ -97,10 +97,6 @@ class _Passages(_Question):
     passages: Rows[_Passage]
 
 
-_FACTS, _PARAGRAPHS = TypeAdapter(_Facts), TypeAdapter(_Paragraphs)
-_PASSAGES = TypeAdapter(_Passages)
-
-
 def multi_hop(parts: Parts) -> Iterator[RowRecords]:
     """Yield the paragraphs and the question of one row after another.
 
@@ -111,7 +107,7 @@ def multi_hop(parts: Parts) -> Iterator[RowRecords]:
     known = Ids()
 
     def made(given: Row) -> RowRecords:
-        row = check_row(_PARAGRAPHS if "paragraphs" in given else _FACTS, given)
+        row = check_row(_Paragraphs if "paragraphs" in given else _Facts, given)
         answerable = row.get("answerable") is not False
         if "context" in row:
             gold = {title for title, _ in row["supporting_facts"]}
@@ -137,7 +133,7 @@ def with_passages(parts: Parts) -> Iterator[RowRecords]:
     known = Ids()
 
     def made(given: Row) -> RowRecords:
-        row = check_row(_PASSAGES, given)
+        row = check_row(_Passages, given)
         answers = tuple(text for text in row.get("answers", ()) if text and text != NO_ANSWER)
         passages = _passages(row["passages"], bool(answers) or "answers" not in row)
         _check_asked(known, row, passages)

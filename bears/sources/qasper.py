@@ -22,7 +22,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NotRequired
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import SourceError
@@ -70,9 +69,6 @@ class Paper(TypedDict):
     figures_and_tables: NotRequired[Rows[_Figure] | None]
 
 
-_SHAPE = TypeAdapter(Paper)
-
-
 def papers(parts: Parts) -> Iterator[Paper]:
     """Yield the papers of the part ``papers``, one at a time.
 
@@ -84,7 +80,7 @@ def papers(parts: Parts) -> Iterator[Paper]:
     known = Ids()
 
     def checked(row: Row) -> Paper:
-        paper: Paper = check_row(_SHAPE, row)
+        paper: Paper = check_row(Paper, row)
         known.new(paper["id"], "id")
         for question in paper["qas"]:
             known.new(question["question_id"], "qas.question_id")

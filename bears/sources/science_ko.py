@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import AliasChoices, Field, StrictInt, StrictStr
 from typing_extensions import TypedDict
 
 from bears.files.visible import blank
@@ -52,9 +52,6 @@ class _Conversation(TypedDict):
     gold: NotRequired[_Gold]
 
 
-_DOCUMENT, _CONVERSATION = TypeAdapter(_Document), TypeAdapter(_Conversation)
-
-
 def read_science_ko(parts: Parts) -> Iterator[RowRecords]:
     """Yield the documents, then the conversations, whose last message is the question.
 
@@ -66,12 +63,12 @@ def read_science_ko(parts: Parts) -> Iterator[RowRecords]:
     documents, questions = Ids(), Ids()
 
     def document(given: Row) -> RowRecords:
-        row = check_row(_DOCUMENT, given)
+        row = check_row(_Document, given)
         doc_id = documents.new(row["docid"], "docid")
         return [pool_document(parts.dataset, doc_id, row["content"])]
 
     def question(given: Row) -> RowRecords:
-        row = check_row(_CONVERSATION, given)
+        row = check_row(_Conversation, given)
         if settings.judged and "gold" not in row:
             raise BadField(
                 "doc_id",

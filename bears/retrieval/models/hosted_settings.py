@@ -5,8 +5,6 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from pydantic import PositiveInt
-
 from bears.config.code import parts_of
 from bears.errors import ConfigurationError
 from bears.layout import EMBEDDINGS
@@ -26,7 +24,7 @@ class HostedSettings(Endpoint):
 
     dimensions: Positive
     folder: str = str(EMBEDDINGS)
-    concurrency: PositiveInt = 8
+    concurrency: Positive = 8
     batch_texts: Positive = 256
     batch_tokens: Positive = 300_000
     text_tokens: Positive = 8191

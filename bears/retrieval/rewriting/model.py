@@ -91,10 +91,8 @@ class RewriteTask(FlatUse[RewriteRequest]):
         names = {"title": self.language.title, "native_name": self.language.native_name}
         system = self.settings.prompt.system.format(**names).strip()
         if reasons:
-            problems = "; ".join(reasons)
-            system += (
-                f"\n\nYour last answer was not taken: {problems}. Mend that, silently."  # prompt
-            )
+            why = "; ".join(reasons)
+            system += f"\n\nYour last answer was not taken: {why}. Mend that, silently."  # prompt
         earlier = [asdict(turn) for turn in request.turns]
         return system, shown({"earlier": earlier, "last_message": request.text})
 

@@ -22,7 +22,7 @@ from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts, RowRecords, own_question, pool_document
 from bears.sources.pdf_text import read_ahead
 from bears.sources.rows import BadField, Ids, not_blank
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 QUESTIONS, WORKBOOK = "questions.csv", "questions.xlsx"
 LEFT_OUT = "left out: "
@@ -53,7 +53,7 @@ class FolderSettings(ForbidsExtra):
     questions: str = ""
     encoding: str = ""
     repeated: Share | None = 0.5
-    edge: Annotated[int, Field(ge=1)] = 3
+    edge: Positive = 3
     near_duplicate: Annotated[float, Field(ge=0.5, le=1)] | None = 0.9
 
 
