@@ -274,7 +274,9 @@ class Vocabulary(dict[str, list[int]]):
 
     def count(self, texts: Sequence[str]) -> "Counts":
         """Count the terms of texts."""
-        numbered = [list(chain.from_iterable(map(self.__getitem__, t.split()))) for t in texts]
+        numbered = [
+            list(chain.from_iterable(map(self.__getitem__, text.split()))) for text in texts
+        ]
         lengths = np.fromiter(map(len, numbered), np.int64, len(texts))
         terms = np.fromiter(chain.from_iterable(numbered), np.int64, int(lengths.sum()))
         # Term and text in one number: sorting those is several times faster than by two keys.
