@@ -154,7 +154,7 @@ def problems_of(error: ValidationError, where: str = "") -> str:
 
 
 def json_as(kind: type[T], content: str | bytes, where: str) -> T:
-    """Return JSON as a value of ``kind``, strictly: a word is no truth value, a number no text.
+    """Return JSON as a value of ``kind``, strictly: a word is not a truth value, for example.
 
     Raises:
         FormatError: it does not fit; the message begins with ``where``.
