@@ -22,7 +22,7 @@ from bears.cli import main
 from bears.config import compose, ledger_in, read_ledger, read_selection
 from bears.files.manifest import seal
 from bears.files.records import write_json, write_lines
-from bears.language.yes_no import refuses
+from bears.language.refusals import refuses
 from bears.llm.use import KeptReplies
 from bears.llm.wire import ChatAnswer
 from stages import generate, judge

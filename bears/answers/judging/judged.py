@@ -17,7 +17,7 @@ from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
 from bears.evaluation.means import mean_interval, scale_of
 from bears.evaluation.repeats import by_key, passes
-from bears.language.yes_no import refuses
+from bears.language.refusals import refuses
 from bears.trace import Trace
 from bears.types import Question
 
