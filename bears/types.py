@@ -14,7 +14,6 @@ AnswerType = Literal["extractive", "free-form", "yes-no", "unanswerable"]
 Grade = Annotated[int, Field(ge=1, le=999_999_999)]
 """How relevant a document is; one that is not has none."""
 Positive = Annotated[int, Field(ge=1)]
-Role = Literal["gold", "hard_negative", "random_negative"]
 
 
 class ForbidsExtra:

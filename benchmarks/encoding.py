@@ -125,7 +125,7 @@ def _bge_m3(rounds: int) -> None:
         rows = []
         words = [" ".join(_texts(50)) + str(number) for number in range(8192)]
         for kind, texts in (("512 tokens each", words), ("mixed", _texts(20_000))):
-            lengths = [min(512, len(row)) for row in encoder.model.tokenizer(texts)["input_ids"]]
+            lengths = [min(512, len(row)) for row in encoder.loaded.tokenizer(texts)["input_ids"]]
             encoder.documents(texts[:512])
             ((wall, _),), _ = _best(rounds, partial(encoder.documents, texts))
             share = _products(lengths) / wall / peak

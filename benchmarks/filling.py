@@ -16,7 +16,8 @@ import tempfile
 import time
 from pathlib import Path
 
-from bears.config import compose, parse, read_selection
+from bears.config import compose, read_selection
+from bears.config.typed import parse
 from bears.language.profile import Language
 from bears.llm.workflow import Workflow
 from bears.translation.source_texts import SourceTexts

@@ -25,8 +25,7 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.evaluation.evaluate import evaluate, parse_measure
-from bears.files.run_table import table_of_run
-from bears.files.trec import read_table
+from bears.files.trec import read_table, table_of_run
 from bears.types import Hit, Run
 
 POOL = 100_000

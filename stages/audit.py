@@ -5,10 +5,10 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from bears.config import build
 from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, Source
+from bears.config.typed import build
 from bears.errors import VerificationFailed
 from bears.files.records import (
     check_digest,

@@ -8,10 +8,10 @@ from typing import Any
 
 import numpy as np
 
-from bears.config import build
 from bears.config.ledger.entries import Judgements
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, Source, source_of
+from bears.config.typed import build
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
 from bears.evaluation.evaluate import evaluate as scores
@@ -25,12 +25,12 @@ from bears.files.chunk_run import read_chunk_run
 from bears.files.manifest import manifest_of, read_manifest
 from bears.files.records import read_questions, sha256_of, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
-from bears.files.run_table import RunTable
 from bears.files.shown import complain
+from bears.files.trec import RunTable
 from bears.layout import chunks_beside
 from bears.retrieval.chunking import Chunking
 from bears.retrieval.outside.matching import UNMATCHED
-from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.retrieval.retriever import RetrieveSettings
 from bears.types import Question, whole_documents
 
 SHOWN = 12

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator
 from time import perf_counter
 from typing import Any
 
-from bears.config import build, checkout
+from bears.config import checkout
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
+from bears.config.typed import build
 from bears.files.chunk_run import write_places
 from bears.files.records import check_digest, document_count, stream_documents, write_json
 from bears.files.shown import complain

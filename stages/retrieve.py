@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from bears.config import build
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
+from bears.config.typed import build
 from bears.evaluation.timing import kept_timing, used_by_others
 from bears.files.chunk_run import chunk_run_writer, read_places
 from bears.files.progress import Progress
@@ -24,8 +24,7 @@ from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import PLACES, check_made_from
 from bears.retrieval.levels import SearchResult, search_levels
-from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
+from bears.retrieval.retriever import Finishing, Query, RetrieveSettings, Searcher, Stopwatch
 from bears.retrieval.vectors import Approximate
 from bears.types import Chunk, Question
 

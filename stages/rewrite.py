@@ -3,9 +3,9 @@
 from collections.abc import Iterable
 from pathlib import Path
 
-from bears.config import parse
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, WrittenIn
+from bears.config.typed import parse
 from bears.files.records import read_questions
 from bears.files.rewritten import write_rewritten
 from bears.layout import replies_below

@@ -6,7 +6,7 @@ from typing import Any
 
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Choice, Sampling, Source, WrittenIn
+from bears.config.shape import BenchmarkIdentity, Choice, Section, Source, WrittenIn
 from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.rows import sources_in
@@ -30,7 +30,7 @@ def main(
     questioner: Choice,
     replacements: Replacements,
     reviews: Reviews,
-    sample: Sampling,
+    sample: Section,
     sources: dict[str, Source],
     written_in: WrittenIn,
 ) -> None:

@@ -6,7 +6,7 @@ from itertools import islice
 
 from bears.config.ledger.entries import Acceptances, Judgements, Reviews
 from bears.config.pipeline import Paths, exit_with
-from bears.config.shape import BenchmarkIdentity, Sampling, Source
+from bears.config.shape import BenchmarkIdentity, Section, Source
 from bears.errors import FormatError, VerificationFailed
 from bears.files.records import (
     digest_files,
@@ -22,7 +22,7 @@ from bears.files.visible import one_line
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.quality.verification.texts import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import Mixture, sampler_of
@@ -42,7 +42,7 @@ def main(
     judgements: Judgements,
     language: Language,
     reviews: Reviews,
-    sample: Sampling,
+    sample: Section,
     sources: dict[str, Source],
 ) -> None:
     """Write every finding, then fail when one of them is an error."""

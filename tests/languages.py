@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from bears.config import parse, read_mapping
+from bears.config import read_mapping
+from bears.config.typed import parse
 from bears.language.profile import Language
 from tests.workspace import ROOT
 

@@ -10,9 +10,10 @@ from pathlib import Path
 from typing import Any
 from uuid import NAMESPACE_DNS, uuid5
 
-from bears.config import compose, parse
+from bears.config import compose
 from bears.config.ledger.entries import Ledger
 from bears.config.shape import Source
+from bears.config.typed import parse
 from bears.files.rows import SourceRecords
 from bears.layout import LOCAL
 from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe

@@ -7,10 +7,10 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
-from bears.config import parse
 from bears.config.ledger.entries import Nugget
 from bears.config.ledger.update import read_table
 from bears.config.shape import WrittenIn
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.identity import nugget_id
 from bears.llm.flat import FlatUse, SystemPrompt, shown

@@ -15,8 +15,8 @@ from bears.answers.judging.model import NAME
 from bears.answers.judging.panel import Judges, judges_of, tasks_of
 from bears.answers.judging.ruling import Case, Item
 from bears.answers.judging.tables import table, write_judged
-from bears.config import parse
 from bears.config.shape import Name
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.predictions import answers_of, read_answers

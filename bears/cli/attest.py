@@ -4,7 +4,7 @@ import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.errors import AttestationFailed
 from bears.files.intake.files import json_value
 from bears.files.records import sha256_of

@@ -25,9 +25,10 @@ from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.panel import majority, rulings_of
 from bears.answers.judging.ruling import SCALES, Case
 from bears.cli.answers import judges_named, verdicts_of
-from bears.config import parse, read_ledger
+from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError, LedgerError
 from bears.evaluation.labeling import CONVINCING, drawn, evidence
 from bears.evaluation.repeats import by_key

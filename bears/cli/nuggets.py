@@ -14,10 +14,11 @@ from bears.answers.judging.model import ModelJudge
 from bears.answers.judging.ruling import SCALES
 from bears.answers.nuggets import COLUMNS, NuggetTask, read_nuggets
 from bears.cli.answers import judges_named
-from bears.config import parse, read_mapping
+from bears.config import read_mapping
 from bears.config.ledger.update import open_ledger
 from bears.config.packaged import conf_file
 from bears.config.shape import WrittenIn
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError, LedgerError
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.evaluation.repeats import by_key

@@ -12,9 +12,9 @@ from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
 from bears.answers.ragas.run import HEADER, MISSING, cells, python, running, summary
 from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
-from bears.config import Config, parse
+from bears.config import Config
 from bears.config.shape import source_of
-from bears.config.typed import configured
+from bears.config.typed import configured, parse
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.benchmark_state import BenchmarkState, heading
 from bears.files.records import digest_of, read_questions, sha256_of, write_json

@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 
-from bears.config import parse
 from bears.config.ledger.update import open_ledger
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
 from bears.language.profile import Language

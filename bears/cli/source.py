@@ -7,8 +7,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from bears.config import checkout, conf_text, parse
+from bears.config import checkout, conf_text
 from bears.config.shape import Part, Source
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value

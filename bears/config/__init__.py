@@ -16,7 +16,7 @@ from bears.config.ledger.entries import Acceptances, Ledger
 from bears.config.packaged import conf_folders, require_project
 from bears.config.secrets import refuse_secrets, without_secret
 from bears.config.shape import BenchmarkIdentity, Choice, Configuration
-from bears.config.typed import build, parse
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.files.intake.yaml_text import yaml_value
@@ -49,21 +49,6 @@ WHOLE = frozenset({"_target_", "defaults", "shape"})
 """The keys of which one says that a file is complete, and has nothing from ours of that name."""
 
 Config = dict[str, Any]
-
-__all__ = [
-    "AUTO",
-    "Config",
-    "build",
-    "checkout",
-    "compose",
-    "conf_text",
-    "ledger_in",
-    "parse",
-    "read_ledger",
-    "read_mapping",
-    "read_selection",
-    "write_yaml",
-]
 
 
 def checkout() -> Path:

@@ -10,7 +10,7 @@ from importlib.metadata import PackageNotFoundError, version
 from importlib.util import resolve_name
 from pathlib import Path
 from types import MappingProxyType
-from typing import Any, TypeGuard
+from typing import Any
 
 from bears.errors import ConfigurationError
 
@@ -20,8 +20,6 @@ CARRIERS = {"wordllama": "wordllama", "Stemmer": "PyStemmer", "rjieba": "rjieba"
 """Packages that carry a model or rules, to their distributions, whose versions count as code."""
 CARRIED = "package:"
 """In a configuration, the beginning of the name of a package that is a model."""
-IMPORTING = ("import_module", "__import__")
-"""Functions that import what their first argument names."""
 SAYING = frozenset(
     {
         "bears.config.edge",
@@ -54,7 +52,7 @@ def code_digests(modules: "Modules", configurations: Mapping[str, Any]) -> dict[
     """
     digests = {}
     for stage, configuration in configurations.items():
-        texts = list(_texts(configuration))
+        texts = [each for each in parts_of(configuration) if isinstance(each, str)]
         targets = (TARGET.fullmatch(text.replace(":", ".")) for text in texts)
         names = [f"stages.{stage}", *(target[1] for target in targets if target)]
         models = [text.removeprefix(CARRIED) for text in texts if text.startswith(CARRIED)]
@@ -144,15 +142,12 @@ def _version(distribution: str) -> str:
         return "missing"
 
 
-def _texts(value: Any) -> Iterator[str]:
-    """Yield every text in a configuration."""
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list):
-        for part in value:
-            yield from _texts(part)
-    elif isinstance(value, str):
-        yield value
+def parts_of(value: Any) -> Iterator[Any]:
+    """Yield a plain value and all values in it, at any depth, but not the names in mappings."""
+    yield value
+    inner = list(value.values()) if isinstance(value, dict) else value
+    for part in inner if isinstance(inner, list) else ():
+        yield from parts_of(part)
 
 
 def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
@@ -174,7 +169,7 @@ def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
         case ast.Call(
             func=ast.Name(id=name) | ast.Attribute(attr=name),
             args=[ast.Constant(value=str(module)), *_],
-        ) if name in IMPORTING:
+        ) if name in ("import_module", "__import__"):
             imported.append(module)
     words.append(type(node).__name__)
     for name in node._fields:
@@ -184,13 +179,14 @@ def _walk(node: ast.AST, words: list[str], imported: list[str]) -> None:
             continue
         words.append(name)
         for part in value if isinstance(value, list) else [value]:
-            if not isinstance(part, ast.AST):
-                words.append(repr(part))
-            elif _is_for_types(part):
-                for otherwise in part.orelse:
-                    _walk(otherwise, words, imported)
-            else:
-                _walk(part, words, imported)
+            match part:
+                case ast.If(test=ast.Name(id="TYPE_CHECKING")):
+                    for otherwise in part.orelse:
+                        _walk(otherwise, words, imported)
+                case ast.AST():
+                    _walk(part, words, imported)
+                case _:
+                    words.append(repr(part))
         words.append("")
 
 
@@ -203,11 +199,3 @@ def _says(node: ast.AST, imported: Collection[str]) -> bool:
         case ast.Call(func=ast.Name(id=name)):
             return any(f"{module}.{name}" in imported for module in SAYING)
     return False
-
-
-def _is_for_types(node: ast.AST) -> TypeGuard[ast.If]:
-    return (
-        isinstance(node, ast.If)
-        and isinstance(node.test, ast.Name)
-        and node.test.id == "TYPE_CHECKING"
-    )

@@ -20,11 +20,11 @@ from pathlib import Path
 from string import Template
 from typing import Any, NoReturn, get_type_hints
 
-from bears.config import Config, compose, parse, read_mapping, read_selection, with_texts
+from bears.config import Config, compose, read_mapping, read_selection, with_texts
 from bears.config.edge import ended
 from bears.config.packaged import STAGES, pipeline, require_project
 from bears.config.shape import BenchmarkIdentity, Choice, Configuration
-from bears.config.typed import configured, keys_of, pick
+from bears.config.typed import configured, keys_of, parse, pick
 from bears.errors import ConfigurationError, FormatError, StageConflict
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.lock import locked

@@ -3,14 +3,14 @@
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePath
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, GetCoreSchemaHandler, StringConstraints
+from pydantic import GetCoreSchemaHandler, StringConstraints
 from pydantic_core import CoreSchema
 from pydantic_core.core_schema import no_info_after_validator_function
 from typing_extensions import TypedDict
 
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 OnBadRow = Literal["stop", "skip"]
 Name = Annotated[str, StringConstraints(pattern=r"^\w[\w.-]*$")]
@@ -87,7 +87,7 @@ class Source(ForbidsExtra):
     rows: int | None = None
     homepage: str = ""
     parts: dict[str, Part] = field(default_factory=dict)
-    limit: Annotated[int, Field(ge=1)] | None = None
+    limit: Positive | None = None
     on_bad_row: OnBadRow = "stop"
     settings: dict[str, Any] = field(default_factory=dict)
 
@@ -120,35 +120,24 @@ class _Named(TypedDict):
     name: Name
 
 
-class Unparsed(dict[str, Any]):
-    """Settings that are checked as far as `known` goes, and parsed or built where they are used."""
+class Choice(dict[str, Any]):
+    """A choice of a group, such as one conf/retriever/<name>.yaml.
 
-    known: ClassVar[type[Any]]
+    Only its name is checked; the rest is parsed or built where it is used.
+    """
 
     @classmethod
     def __get_pydantic_core_schema__(cls, _: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
-        return no_info_after_validator_function(cls, handler(cls.known))
-
-    def word(self, key: str) -> str:
-        """Return the text under ``key``, or an empty one."""
-        return str(self.get(key) or "")
-
-
-class Choice(Unparsed):
-    """A choice of a group, such as one conf/retriever/<name>.yaml."""
-
-    known = _Named
+        return no_info_after_validator_function(cls, handler(_Named))
 
     @property
     def name(self) -> str:
         """Return its name."""
         return self.word("name")
 
-
-class Sampling(Unparsed):
-    """How a benchmark is drawn; its sampler knows the rest."""
-
-    known = Section
+    def word(self, key: str) -> str:
+        """Return the text under ``key``, or an empty one."""
+        return str(self.get(key) or "")
 
 
 @dataclass(frozen=True, slots=True)
@@ -198,7 +187,7 @@ class Configuration:
     retrieve: Section
     evaluate: Section
     headline: HeadlineSettings
-    sample: Sampling
+    sample: Section
     sources: dict[Name, Source]
     gates: dict[str, str]
     bundle_gates: dict[str, str]

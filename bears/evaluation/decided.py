@@ -10,7 +10,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.evaluation.evaluate import gold_of
 from bears.evaluation.tie_bounds import Gold
 from bears.files.records import stream_documents
-from bears.files.run_table import RunTable
+from bears.files.trec import RunTable
 from bears.language.quotations import QuotedText
 from bears.types import Question, Span
 

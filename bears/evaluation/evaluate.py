@@ -30,7 +30,7 @@ from bears.evaluation.measures.strict import STRICT
 from bears.evaluation.measures.success import SUCCESS
 from bears.evaluation.metric import Floats, JudgedRankings, Metric, SpanRankings, ideal_ranks
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
-from bears.files.run_table import RunTable, table_of_run
+from bears.files.trec import RunTable, table_of_run
 from bears.types import Question, Run
 
 METRICS = (

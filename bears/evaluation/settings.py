@@ -12,8 +12,7 @@ from pydantic import AfterValidator, Field
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import Measure, our_name, parse_measure
 from bears.evaluation.tie_bounds import Gold
-from bears.files.run_table import RunTable
-from bears.files.trec import read_table
+from bears.files.trec import RunTable, read_table
 from bears.types import ForbidsExtra, Question
 
 MeasureName = Annotated[str, AfterValidator(our_name)]

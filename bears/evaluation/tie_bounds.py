@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.evaluation.metric import Integers, JudgedRankings, ideal_ranks, relevant_ranks
-from bears.files.run_table import RunTable
+from bears.files.trec import RunTable
 
 Grades = NDArray[np.float64]
 Gold = Mapping[str, Mapping[str, float] | None]

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.errors import FormatError
-from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.intake.tables import parquet_rows
 from bears.files.manifest import check
 from bears.files.records import atomic_write
 from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, in_chunk_order
@@ -49,9 +49,8 @@ def chunk_run_writer(path: Path) -> Iterator[Callable[[str, ChunkRanking], None]
             flush()
 
     def flush() -> None:
-        columns = zip(*rows, strict=True) if rows else [()] * len(schema)
-        arrays = [pa.array(each, kind) for each, kind in zip(columns, schema.types, strict=True)]
-        table.write_table(pa.table(arrays, schema))
+        columns = list(zip(*rows, strict=True)) or [()] * len(schema)
+        table.write_table(pa.table(columns, schema))
         rows.clear()
 
     with atomic_write(path) as stream, parquet.ParquetWriter(stream, schema) as table:
@@ -89,11 +88,10 @@ def write_places(path: Path, places: Iterable[tuple[str, Chunk]]) -> None:
     from pyarrow import parquet
 
     rows = [(name, each.doc_id, each.start, each.end) for name, each in places]
-    columns = [list(each) for each in zip(*rows, strict=True)]
-    kinds = (pa.string(), pa.string(), pa.int64(), pa.int64())
-    arrays = [pa.array(each, kind) for each, kind in zip(columns, kinds, strict=True)]
+    text, number = pa.string(), pa.int64()
+    schema = pa.schema({"name": text, "doc_id": text, "start": number, "end": number})
     with atomic_write(path) as stream:
-        parquet.write_table(pa.table(arrays, ["name", "doc_id", "start", "end"]), stream)
+        parquet.write_table(pa.table(list(zip(*rows, strict=True)), schema), stream)
 
 
 def read_places(path: Path) -> dict[str, Chunk]:

@@ -121,7 +121,9 @@ class _GroupCommit:
 
     def __init__(self, path: Path) -> None:
         self.error: Exception | None = None
-        self._path, self._stream = path, _open(path)
+        _make_folder(path.parent)
+        self._path, self._stream = path, path.open("ab+", buffering=0)
+        _sync_folder(path.parent)
         self._queued: deque[tuple[bytes, Future[None]]] = deque()
         self._pool = ThreadPoolExecutor(1, f"journal {path.name}")
 
@@ -183,13 +185,6 @@ def _read(line: bytes) -> JournalRow | str:
         return dict(json.loads(content))
     except (ValueError, RecursionError) as error:
         return f"not valid JSON ({error})"
-
-
-def _open(path: Path) -> FileIO:
-    _make_folder(path.parent)
-    stream = path.open("ab+", buffering=0)
-    _sync_folder(path.parent)
-    return stream
 
 
 @contextmanager

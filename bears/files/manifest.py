@@ -10,11 +10,11 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field
 
 from bears.errors import FormatError
 from bears.files.intake.files import read_whole
-from bears.files.records import adapter_of, problems_of, sha256_of, write_json
+from bears.files.records import json_as, sha256_of, write_json
 from bears.types import ForbidsExtra
 
 NAME = "manifest.json"
@@ -69,11 +69,7 @@ def read_manifest(path: Path) -> Manifest:
     Raises:
         FormatError: it is missing or malformed.
     """
-    shape: TypeAdapter[Manifest] = adapter_of(Manifest)
-    try:
-        return shape.validate_json(read_whole(path), strict=True)
-    except ValidationError as error:
-        raise FormatError(f"{path} is not a manifest: {problems_of(error)}") from None
+    return json_as(Manifest, read_whole(path), f"{path} is not a manifest")
 
 
 def manifest_of(path: Path) -> Path | None:

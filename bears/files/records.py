@@ -19,6 +19,7 @@ from bears.files.intake.files import items, json_value, lines, opened
 from bears.types import Document, Question
 
 Record = TypeVar("Record", Question, Document)
+T = TypeVar("T")
 _ENCODER = json.JSONEncoder(ensure_ascii=False, indent=2, allow_nan=False)
 
 read_json, read_lines = json_value, lines
@@ -150,6 +151,19 @@ def problems_of(error: ValidationError, where: str = "") -> str:
         found = "" if item["type"] == "missing" else f", found {item['input']!r:.80}"
         problems.append(f"{place}: {reason_of(item)}{found}")
     return "; ".join(problems)
+
+
+def json_as(kind: type[T], content: str | bytes, where: str) -> T:
+    """Return JSON as a value of ``kind``, strictly: a word is not a truth value, for example.
+
+    Raises:
+        FormatError: it does not fit; the message begins with ``where``.
+    """
+    try:
+        value: T = adapter_of(kind).validate_json(content, strict=True)
+    except ValidationError as error:
+        raise FormatError(f"{where}: {problems_of(error)}") from None
+    return value
 
 
 def to_line(row: Mapping[str, Any]) -> str:

@@ -5,14 +5,10 @@ from collections.abc import Iterable
 from dataclasses import asdict
 from pathlib import Path
 
-from pydantic import TypeAdapter, ValidationError
-
 from bears.errors import FormatError
-from bears.files.records import problems_of, read_lines, write_lines
+from bears.files.records import json_as, read_lines, write_lines
 from bears.files.visible import blank
 from bears.types import Question, RewrittenQuestion
-
-_ASKED = TypeAdapter(RewrittenQuestion)
 
 
 def write_rewritten(path: Path, rows: Iterable[RewrittenQuestion]) -> int:
@@ -31,11 +27,7 @@ def read_rewritten(path: Path, questions: Iterable[Question]) -> dict[str, Rewri
     wanted = [question.question_id for question in questions]
     known = set(wanted)
     for number, row in read_lines(path):
-        try:
-            # Strict, since a word is not a truth value; from JSON, since the row is not an object.
-            asked = _ASKED.validate_json(json.dumps(row), strict=True)
-        except ValidationError as error:
-            raise FormatError(f"{path}, line {number}: {problems_of(error)}") from None
+        asked = json_as(RewrittenQuestion, json.dumps(row), f"{path}, line {number}")
         if problem := _problem(asked, known, found):
             raise FormatError(f"{path}, line {number}: question {asked.question_id!r} {problem}")
         found[asked.question_id] = asked

@@ -1,20 +1,16 @@
 """The documents and questions of a source, without holding them in memory."""
 
-import dataclasses
 import json
 from array import array
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import cached_property
 from itertools import accumulate
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
-from pydantic import TypeAdapter, ValidationError
-
-from bears.errors import FormatError
 from bears.files.intake.files import numbered_lines, opened
-from bears.files.records import problems_of
+from bears.files.records import json_as
 from bears.types import Document, SourceQuestion
 
 T = TypeVar("T")
@@ -33,7 +29,7 @@ class RowFile(Sequence[T], Generic[T]):
     """
 
     def __init__(self, path: Path, kind: type[T]) -> None:
-        self._path, self._adapter = path, TypeAdapter(kind)
+        self._path, self._kind = path, kind
 
     @cached_property
     def _offsets(self) -> "array[int]":
@@ -54,10 +50,7 @@ class RowFile(Sequence[T], Generic[T]):
         return (self._parse(line, number) for number, line in numbered_lines(self._path))
 
     def _parse(self, line: bytes, number: int) -> T:
-        try:
-            return self._adapter.validate_json(line)
-        except ValidationError as error:
-            raise FormatError(f"{self._path}, line {number}: {problems_of(error)}") from None
+        return json_as(self._kind, line, f"{self._path}, line {number}")
 
 
 @dataclass(frozen=True)
@@ -75,7 +68,7 @@ class SourceRecords:
 
 def row_to_line(row: Any) -> bytes:
     """Return one row as a line that `RowFile` reads back."""
-    text = json.dumps(dataclasses.asdict(row), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(asdict(row), ensure_ascii=False, allow_nan=False)
     return text.encode("utf-8") + b"\n"
 
 

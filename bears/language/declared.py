@@ -1,12 +1,13 @@
 """Check whether the letters and words of a text fit the language declared for it."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Set
 from functools import cache, lru_cache
 from typing import Any
 
 from bears.language.scripts import letters, script_of, script_share
 from bears.language.tags import SCRIPTS, primary
+from bears.language.text import grouped
 
 SURE = 0.95
 """A language is certain if it and its kin have at least this probability."""
@@ -105,20 +106,9 @@ def disagreeing(texts: Iterable[str], tag: str) -> tuple[str, float]:
     """
     looked_at = [text[:LENGTH] for text in texts if letters(text)]
     found = Counter(contradiction(text, tag) for text in looked_at)
-    for block in _blocks(text for text in looked_at if not contradiction(text, tag)):
+    fitting = (text for text in looked_at if not contradiction(text, tag))
+    for block in grouped(fitting, letters, _BLOCK):
         if reason := contradiction("\n".join(block), tag):
             found[reason] += len(block)
     del found[""]
     return (found.most_common(1)[0][0], found.total() / len(looked_at)) if found else ("", 0.0)
-
-
-def _blocks(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield texts in their order, grouped so that each group has enough letters."""
-    block: list[str] = []
-    for text in texts:
-        block.append(text)
-        if sum(map(letters, block)) >= _BLOCK:
-            yield block
-            block = []
-    if block:
-        yield block

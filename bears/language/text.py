@@ -1,12 +1,13 @@
 """A translation with its source, and properties of it that several gates need."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeVar
 
 from bears.language.scripts import letters
 
+T = TypeVar("T")
 Field = Literal["question", "gold_answer", "content"]
 
 QUOTES = ("“”", '""')
@@ -74,3 +75,16 @@ def unspaced(text: str) -> int:
 def has_content(text: str) -> bool:
     """Return whether ``text`` has a letter or a digit."""
     return letters(text) > 0 or any(character.isdigit() for character in text)
+
+
+def grouped(items: Iterable[T], size: Callable[[T], int], enough: int) -> Iterator[list[T]]:
+    """Yield items in their order, in groups that end as soon as their sizes add up to enough."""
+    group, total = list[T](), 0
+    for item in items:
+        group.append(item)
+        total += size(item)
+        if total >= enough:
+            yield group
+            group, total = [], 0
+    if group:
+        yield group

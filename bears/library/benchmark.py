@@ -9,10 +9,10 @@ from numbers import Real
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, compose, parse, read_ledger, read_selection
+from bears.config import Config, compose, read_ledger, read_selection
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.packaged import SHIPPED
-from bears.config.typed import configured
+from bears.config.typed import configured, parse
 from bears.errors import FormatError
 from bears.evaluation.decided import decided
 from bears.evaluation.evaluate import evaluate, parse_measure

@@ -7,13 +7,12 @@ from collections.abc import Iterable
 from dataclasses import replace
 from pathlib import Path
 
-from bears.config import build
 from bears.config.shape import Choice
+from bears.config.typed import build
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.levels import SearchResult, search_levels
-from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Query, Searcher, Stopwatch
+from bears.retrieval.retriever import Query, RetrieveSettings, Searcher, Stopwatch
 from bears.types import ChunkRanking, Document, Question, Ranking, Run
 
 

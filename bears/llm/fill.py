@@ -87,6 +87,7 @@ class FillReport:
             complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
 
 
+@dataclass
 class Filling(Generic[R]):
     """One fill.
 
@@ -98,16 +99,13 @@ class Filling(Generic[R]):
         progress: called with (requests finished, requests known) after each answer.
     """
 
-    def __init__(
-        self,
-        use: Use[R],
-        known: KeptReplies,
-        tries: Tries,
-        append: Append,
-        progress: Callable[[int, int], None],
-    ) -> None:
-        self._use, self._known, self._tries = use, known, tries
-        self._append, self._progress = append, progress
+    use: Use[R]
+    known: KeptReplies
+    tries: Tries
+    append: Append
+    progress: Callable[[int, int], None]
+
+    def __post_init__(self) -> None:
         self._report = FillReport()
         self._asked: dict[str, R] = {}
         # Of all rounds. Requests that turn out to share a key are counted once.
@@ -116,7 +114,7 @@ class Filling(Generic[R]):
     async def run(self, backend: Online) -> FillReport:
         """Send requests to ``backend``, round after round, until nothing more can be done."""
         report = self._report
-        left = self._use.resolve(self._known)
+        left = self.use.resolve(self.known)
         asking = self._asking(left.missing)
         while not report.stopped and (first := next(asking, None)) is not None:
             try:
@@ -126,13 +124,13 @@ class Filling(Generic[R]):
                         report.answered += 1
                     else:
                         self._fail(chat.key, answer)
-                    self._progress(self._finished, self._known_of)
+                    self.progress(self._finished, self._known_of)
             except RunStopped as stopped:
                 report.stopped = str(stopped)
-            left = self._use.resolve(self._known)
+            left = self.use.resolve(self.known)
             asking = self._asking(left.missing)
         wanted = chain(left.missing, left.waiting)
-        report.missing = len({self._use.key(request) for request in wanted})
+        report.missing = len({self.use.key(request) for request in wanted})
         return report
 
     def _asking(self, missing: Sequence[R]) -> Iterator[ChatRequest]:
@@ -143,12 +141,12 @@ class Filling(Generic[R]):
         self._asked = {}
         self._known_of += len(missing)
         for request in missing:
-            key = self._use.key(request)
+            key = self.use.key(request)
             if key in self._asked or key in self._report.failed:
                 self._known_of -= 1
             else:
                 self._asked[key] = request
-                yield self._use.ask(request, self._tries.reasons.get(key, []))
+                yield self.use.ask(request, self.tries.reasons.get(key, []))
 
     def _fail(self, key: str, error: ClientError) -> None:
         """Record in the journal why a request has no answer."""
@@ -161,24 +159,25 @@ class Filling(Generic[R]):
 
     async def _keep(self, chat: ChatRequest, answer: ChatAnswer) -> None:
         """Check and journal one answer; its place is free once the row is on disk."""
-        await asyncio.wrap_future(self._journal(chat.key, answer))
-
-    def _journal(self, key: str, answer: ChatAnswer) -> "Future[None]":
+        key = chat.key
         reply = self._checked(key, answer)
-        if not reply.refusals and not reply.doubts:
-            return self._store(key, reply, answer)
-        last = self._tries.add(key, reply) >= self._use.settings.asks
-        best = self._tries.best.get(key)
-        if last and best:
-            # First, so that a crash between the two rows does not cause another request.
-            self._store(key, best, None)
-        elif last:
-            self._report.failed[key] = (self._asked[key], self._tries.reasons[key])
-        return self._write("failure" if last and not best else "refused", key, reply, answer)
+        if reply.refusals or reply.doubts:
+            last = self.tries.add(key, reply) >= self.use.settings.asks
+            best = self.tries.best.get(key)
+            if last and best:
+                # First, so that a crash between the two rows does not cause another request.
+                self._store(key, best, None)
+            elif last:
+                self._report.failed[key] = (self._asked[key], self.tries.reasons[key])
+            kind = "failure" if last and not best else "refused"
+            written = self._write(kind, key, reply, answer)
+        else:
+            written = self._store(key, reply, answer)
+        await asyncio.wrap_future(written)
 
     def _checked(self, key: str, answer: ChatAnswer) -> CheckedReply:
         request = self._asked[key]
-        reply = self._use.check(request, answer)
+        reply = self.use.check(request, answer)
         if not is_whole(reply.text, *reply.refusals, *reply.doubts):
             return CheckedReply("", ["it has half of a character (a lone surrogate)"], [])
         if set(CONTROL.findall(reply.text)).difference(request.text):
@@ -186,9 +185,9 @@ class Filling(Generic[R]):
         return reply
 
     def _store(self, key: str, reply: CheckedReply, answer: ChatAnswer | None) -> "Future[None]":
-        written = self._write(self._use.name, key, reply, answer)
+        written = self._write(self.use.name, key, reply, answer)
         request = self._asked[key]
-        self._known.add(KeptReply(key, "", request.field, request.text, reply.text))
+        self.known.add(KeptReply(key, "", request.field, request.text, reply.text))
         self._report.stored += 1
         return written
 
@@ -207,7 +206,7 @@ class Filling(Generic[R]):
             "record_id": request.record_id,
             "field": request.field,
             "text": request.text,
-            self._use.name: reply.text,
+            self.use.name: reply.text,
             "reasons": reply.refusals + reply.doubts,
         }
         if kind == "refused" and not reply.refusals:
@@ -218,4 +217,4 @@ class Filling(Generic[R]):
         if answer is not None:
             row["model"] = answer.model
             row["input_tokens"], row["output_tokens"] = answer.input_tokens, answer.output_tokens
-        return self._append(row)
+        return self.append(row)

@@ -6,16 +6,15 @@ the version of the prompt and both messages, so nothing else may change the requ
 
 import json
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from string import Formatter
-from typing import Any, ClassVar, Generic
+from typing import Any, ClassVar
 
 from bears.errors import ConfigurationError
-from bears.llm.models import AskingSettings
-from bears.llm.use import FILL, CheckedReply, KeptReplies, Needs, R, all_of, key_of
-from bears.llm.wire import ChatAnswer, ChatRequest
+from bears.llm.use import FILL, KeptReplies, Needs, R, Use, all_of, key_of
+from bears.llm.wire import ChatRequest
 from bears.types import ForbidsExtra
 
 _BEGINNING = re.compile(
@@ -70,23 +69,14 @@ class SystemPrompt(ForbidsExtra):
         check_names(f"prompt {self.name}, system", self.system, ("title", "native_name"))
 
 
-class FlatUse(ABC, Generic[R]):
-    """The shared part of all flat uses; see `bears.llm.use.Use` for the names."""
+class FlatUse(Use[R]):
+    """The shared part of all flat uses. A subclass is a dataclass."""
 
-    settings: AskingSettings
-    """The model, and how to ask it; a subclass is a dataclass with this field."""
-    name: ClassVar[str]
-    advice: ClassVar[str]
     remedy: ClassVar[str] = FILL
     """What to do if replies are missing."""
     schema: ClassVar[Mapping[str, Any] | None] = None
     most_tokens: int
     """The most tokens that a reply may have."""
-
-    @property
-    @abstractmethod
-    def wanted(self) -> str:
-        """Return a name for what may be missing."""
 
     @abstractmethod
     def requests(self) -> Iterable[R]:
@@ -99,14 +89,6 @@ class FlatUse(ABC, Generic[R]):
     @abstractmethod
     def messages(self, request: R, reasons: Sequence[str]) -> tuple[str, str]:
         """Return the system and the user message; ``reasons`` say why the last reply failed."""
-
-    @abstractmethod
-    def output_tokens(self, request: R) -> tuple[float, float]:
-        """Estimate the fewest and the most tokens of a reply."""
-
-    @abstractmethod
-    def check(self, request: R, answer: ChatAnswer) -> CheckedReply:
-        """Check a reply."""
 
     def resolve(self, known: KeptReplies) -> Needs[R]:
         """Look up every request."""

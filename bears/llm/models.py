@@ -13,15 +13,15 @@ from typing import Any, ClassVar, Literal
 from dotenv import dotenv_values
 from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
-from bears.config import parse, read_mapping
+from bears.config import read_mapping
 from bears.config.packaged import conf_file
 from bears.config.secrets import VARIABLE_FORM, is_variable
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
 from bears.layout import CONF
 from bears.types import ForbidsExtra
 
-MILLION = 1_000_000
 MESSAGE_TOKENS = 64
 """More tokens than the provider's own markup around the messages of one request."""
 LONGEST_MESSAGE = 400
@@ -49,7 +49,7 @@ class Price(ForbidsExtra):
 
     def of(self, input_tokens: int, output_tokens: int) -> float:
         """Return the price of the tokens in dollars, as if none were cached."""
-        return (input_tokens * self.input + output_tokens * self.output) / MILLION
+        return (input_tokens * self.input + output_tokens * self.output) / 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,26 +76,6 @@ class Models(ForbidsExtra):
     def model(self, name: str) -> Model:
         """Return what ``name`` accepts; a model that is not in the table has plain defaults."""
         return self.models.get(name, Model())
-
-    def price_of(self, name: str, where: str = "translator") -> Price:
-        """Return the price of ``name``.
-
-        Args:
-            name: the model.
-            where: the configuration key that can set a price, for the message.
-
-        Raises:
-            ConfigurationError: the price is unknown.
-        """
-        price = self.model(name).price
-        if price is None:
-            raise ConfigurationError(
-                f"no price is known for the model {name!r}, so no budget could be kept. "
-                f"Set one in US dollars per million tokens, {where}.price: "
-                "{input: 0.40, output: 1.60}, or add the model to conf/models.yaml; a server of "
-                "your own may cost {input: 0, output: 0}"
-            )
-        return price
 
 
 def load_models(path: Path) -> Models:
@@ -169,9 +149,17 @@ class Endpoint(ForbidsExtra):
 
     def price_in(self, models: Models) -> Price:
         """Return the price set here, or else the table's. Raises ConfigurationError without one."""
-        if self.price is None:
-            return models.price_of(self.model, self.where)
-        return replace(self.price, source=self.price.source or f"{self.where}.price")
+        if self.price is not None:
+            return replace(self.price, source=self.price.source or f"{self.where}.price")
+        price = models.model(self.model).price
+        if price is None:
+            raise ConfigurationError(
+                f"no price is known for the model {self.model!r}, so no budget could be kept. "
+                f"Set one in US dollars per million tokens, {self.where}.price: "
+                "{input: 0.40, output: 1.60}, or add the model to conf/models.yaml; a server of "
+                "your own may cost {input: 0, output: 0}"
+            )
+        return price
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
 from bears.errors import RepliesCorrupt, RepliesMissing
 from bears.files.lock import locked_folder
@@ -212,21 +212,16 @@ class CheckedReply:
 class Use(Protocol[R]):
     """Something that a model is asked for each record."""
 
-    @property
-    def name(self) -> str:
-        """Return the ``kind`` of this use's journal rows, and the field that holds the reply."""
+    name: ClassVar[str]
+    """The ``kind`` of this use's journal rows, and the field that holds the reply."""
+    advice: ClassVar[str]
+    """What a person can do if a reply keeps failing."""
+    settings: AskingSettings
+    """The model, and how to ask it."""
 
     @property
     def wanted(self) -> str:
         """Return a name for what may be missing, e.g. ``translations into ko by gpt-4.1``."""
-
-    @property
-    def advice(self) -> str:
-        """Return what a person can do if a reply keeps failing."""
-
-    @property
-    def settings(self) -> AskingSettings:
-        """Return the model, and how to ask it."""
 
     def resolve(self, known: KeptReplies) -> Needs[R]:
         """Find all requests. A request may depend on the replies to others."""

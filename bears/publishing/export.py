@@ -12,10 +12,9 @@ from typing import Any
 
 import yaml
 
-from bears.config import parse
 from bears.config.ledger.entries import Ledger
-from bears.config.typed import pick
-from bears.files.intake.parquet_rows import parquet_rows
+from bears.config.typed import parse, pick
+from bears.files.intake.tables import parquet_rows
 from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
 from bears.files.shown import markdown, markdown_table
 from bears.files.visible import one_line

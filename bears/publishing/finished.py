@@ -6,8 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse
 from bears.config.shape import BenchmarkIdentity, Source
+from bears.config.typed import parse
 from bears.files.manifest import check
 from bears.files.records import check_digest, read_documents, read_json, read_lines, read_questions
 from bears.layout import DATA, BenchmarkFiles

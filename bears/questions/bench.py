@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config.ledger.entries import Edits, Ledger, Replacements, Reviews
-from bears.config.shape import Choice, Sampling, WrittenIn
+from bears.config.shape import Choice, Section, WrittenIn
 from bears.config.typed import build, parse
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.rows import files_of, open_rows
@@ -68,9 +68,7 @@ class Bench:
             "question again": again,
             "question of other document": again,
         }
-        return CheckTask(
-            self.reader, self.language, (), {}, prompts, self.settings, form, pool, drafts
-        )
+        return CheckTask(self.reader, self.language, (), {}, prompts, form, pool, drafts)
 
 
 def read_bench(
@@ -82,7 +80,7 @@ def read_bench(
     questioner: QuestionerSettings,
     replacements: Replacements,
     reviews: Reviews,
-    sample: Sampling,
+    sample: Section,
     written_in: WrittenIn,
 ) -> Bench:
     """Read the documents and choose units; the same rows and settings give the same units.
@@ -109,7 +107,7 @@ def read_bench(
         [*chunks(documents, build(passages, "passages"))], build(settings.bm25, "sample.bm25"), form
     )
     reviewed = {(str(review.record_id), str(review.field)): review for review in reviews}
-    sieve = Sieve(settings, form, pool, reviewed, ledger.replaced)
+    sieve = Sieve(form, pool, reviewed, ledger.replaced)
     units = units_of(pool.documents, settings, questioner.name)
     reader = questioner.reader
     return Bench(settings, questioner, reader, written_in, sieve, units, documents, ledger)

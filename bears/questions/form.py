@@ -14,8 +14,6 @@ from bears.language.profile import Language
 from bears.language.text import Text
 from bears.questions.settings import MadeSettings
 
-OF_THE_LANGUAGE = ("script", "variant", "chatter")
-"""The gates of translations that need no source."""
 RESTATED = 10
 """The number of tokens from which on an answer may restate the question."""
 ITEM = r"[^,;.()]{1,40}?"
@@ -102,7 +100,9 @@ class Form:
         if self.profile is None:
             return ""
         text = Text("question", "", draft.question, self.tag, self.tag)
-        messages = (GATES[name](text, self.profile) for name in OF_THE_LANGUAGE)
+        # The gates of translations that need no source.
+        gates = (GATES["script"], GATES["variant"], GATES["chatter"])
+        messages = (gate(text, self.profile) for gate in gates)
         return next(filter(None, messages), "")
 
     def passage_in(self, question: str) -> str:

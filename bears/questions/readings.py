@@ -27,7 +27,7 @@ from bears.llm.use import CheckedReply, KeptReplies, Needs, all_of
 from bears.llm.wire import ChatAnswer
 from bears.questions.document_pool import DocumentPool, Unit
 from bears.questions.form import Fault, Form, Written
-from bears.questions.settings import MadeSettings, QuestionerSettings, QuestionPrompt, ReadingPrompt
+from bears.questions.settings import QuestionerSettings, QuestionPrompt, ReadingPrompt
 from bears.types import Chunk, Document
 
 OUTPUT_TOKENS = 30, 150
@@ -197,14 +197,12 @@ class CheckTask(AnswerTask):
 
     Args:
         prompts: for kinds of reading that do not ask for the answer.
-        made: thresholds, and the severity of each filter.
-        form: compares texts of the language.
+        form: compares texts of the language; its settings have the thresholds and severities.
         pool: finds other documents.
         drafts: unit to the question to read.
     """
 
     prompts: Mapping[str, ReadingPrompt]
-    made: MadeSettings
     form: Form
     pool: DocumentPool
     drafts: Mapping[Unit, Written]
@@ -332,13 +330,13 @@ class Reading:
     def _same_question(self, wanted: str) -> bool:
         """Return whether a question is the same, and names neither the answer nor the passage."""
         form = self.task.form
-        alike = token_f1(wanted, self.draft.question, form.rules) >= self.task.made.again_f1
+        alike = token_f1(wanted, self.draft.question, form.rules) >= form.settings.again_f1
         return alike and not form.occurs(self.draft.answer, wanted) and not form.passage_in(wanted)
 
     def _elsewhere(self) -> list[Fault]:
         """Find other documents that answer the question too."""
         task, occurs = self.task, self.task.form.occurs
-        others = task.pool.others(self.draft, self.unit.passage, task.made.others)
+        others = task.pool.others(self.draft, self.unit.passage, task.form.settings.others)
         answers = self._read_each("other document", others)
         right = [each for each in others if self._right(answers[each])]
         same = [each for each in right if occurs(self.draft.answer, each.content)]
@@ -362,4 +360,4 @@ class Reading:
         return self.task.form.same_answer(answer, self.draft.answer)
 
     def _off(self, name: str) -> bool:
-        return self.task.made.severity(name) == "off"
+        return self.task.form.settings.severity(name) == "off"

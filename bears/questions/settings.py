@@ -11,7 +11,7 @@ from bears.answers.settings import GeneratorSettings
 from bears.errors import ConfigurationError
 from bears.llm.flat import check_names
 from bears.llm.models import AskingSettings
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 Severity = Literal["throw", "flag", "off"]
 Count = Annotated[int, Field(ge=0)]
@@ -135,12 +135,12 @@ class MadeSettings(ForbidsExtra):
     """
 
     source: str
-    passages: Annotated[int, Field(ge=1)]
+    passages: Positive
     bm25: Mapping[str, Any]
     seed: int = 42
-    max_docs: Annotated[int, Field(ge=1)] | None = None
+    max_docs: Positive | None = None
     passage_bytes: tuple[Count, Count] = (200, 6000)
-    easy_rank: Annotated[int, Field(ge=1)] = 1
+    easy_rank: Positive = 1
     others: Count = 3
     quota: tuple[MadeQuota, ...] = ()
     filters: Mapping[str, Severity] = field(default_factory=dict)

@@ -10,7 +10,6 @@ from bears.errors import ConfigurationError
 from bears.questions.document_pool import DocumentPool, Unit, likeness
 from bears.questions.form import Fault, Form, Written
 from bears.questions.readings import CheckedQuestions
-from bears.questions.settings import MadeSettings
 
 Outcome = Literal["kept", "waiting", "thrown"]
 
@@ -40,12 +39,11 @@ class Sieve:
     """The filters, with people's decisions.
 
     Args:
-        settings: thresholds, quota, and the severity of each filter.
+        form: the filters that look at words, with the settings of all.
         reviews: (question_id, field) to a person's review.
         replaced: ids of questions that a person replaced.
     """
 
-    settings: MadeSettings
     form: Form
     pool: DocumentPool
     reviews: Mapping[tuple[str, str], Review]
@@ -117,25 +115,25 @@ class Sieve:
         faults = faults or readings.faults.get(unit.question_id, [])
         draft = self._corrected(unit, draft) if accepted else draft
         also = tuple(readings.also.get(unit.question_id, ()))
-        easy = self.pool.ranking(draft.question, self.settings.easy_rank)
+        easy = self.pool.ranking(draft.question, self.form.settings.easy_rank)
         difficulty = "easy" if unit.passage.doc_id in easy else "hard"
         found = Sifted(unit, draft, "kept", (), difficulty, also, decided=accepted)
         return self._with(found, faults)
 
     def _among(self, found: Sifted, draft: Written, kept: Sequence[Written]) -> Sifted:
         """Compare a question with those before it."""
-        if found.faults or self.settings.severity("near_duplicate") == "off":
+        if found.faults or self.form.settings.severity("near_duplicate") == "off":
             return found
         own = self.form.tokens(draft.question)
         for other in kept:
-            if likeness(own, self.form.tokens(other.question)) >= self.settings.alike:
+            if likeness(own, self.form.tokens(other.question)) >= self.form.settings.alike:
                 message = f"asks what {other.question!r:.80} asks"
                 return self._with(found, [("near_duplicate", message)])
         return found
 
     def _counted(self, found: Sifted, counts: Counter[int]) -> Sifted:
         """Apply the quota of its kind; questions that a person accepted count, but always stay."""
-        wanted = self.settings.quota
+        wanted = self.form.settings.quota
         mine = [n for n, kind in enumerate(wanted) if kind.difficulty in ("any", found.difficulty)]
         free = [n for n in mine if found.decided or counts[n] < wanted[n].questions]
         if free:
@@ -147,7 +145,7 @@ class Sieve:
         return found
 
     def _with(self, found: Sifted, faults: Sequence[Fault]) -> Sifted:
-        thrown = [fault for fault in faults if self.settings.severity(fault[0]) == "throw"]
+        thrown = [fault for fault in faults if self.form.settings.severity(fault[0]) == "throw"]
         outcome: Outcome = "thrown" if thrown else "waiting" if faults else "kept"
         first = thrown[:1]
         others = (fault for fault in faults if fault not in first)

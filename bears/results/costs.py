@@ -5,9 +5,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse
 from bears.config.shape import Choice
-from bears.config.typed import configured
+from bears.config.typed import configured, parse
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.records import read_questions, sha256_of

@@ -11,7 +11,7 @@ from typing import Any, NotRequired
 import pandas as pd
 from typing_extensions import TypedDict
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import parse_measure, tie_range
 from bears.evaluation.repeats import PLACES

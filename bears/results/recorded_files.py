@@ -21,7 +21,7 @@ from typing import Any
 
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
-from bears.files.intake.parquet_rows import parquet_rows
+from bears.files.intake.tables import parquet_rows
 from bears.results.recorded import Recorded, RecordedSpan, flat, passages_in, recorded, text_of
 from bears.retrieval.outside.matching import Passage, Reply, Step
 from bears.trace import ModelCall

@@ -12,7 +12,7 @@ from bears.evaluation.settings import EvaluationSettings
 from bears.files.benchmark_state import BenchmarkState, benchmark_state
 from bears.files.records import read_questions, stream_documents
 from bears.layout import lineage_beside
-from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.retrieval.retriever import RetrieveSettings
 from bears.types import Question
 
 EXPORTED = "benchmark.json"

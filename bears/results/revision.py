@@ -9,8 +9,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse
 from bears.config.ledger.entries import Ledger, PairDecision
+from bears.config.typed import parse
 from bears.errors import FormatError
 from bears.files.intake.files import decoded, json_value, read_whole
 from bears.files.intake.yaml_text import yaml_value

@@ -134,22 +134,31 @@ def normalized(vectors: NDArray[Any]) -> Vectors:
 
 
 @dataclass(frozen=True, slots=True)
-class Shard:
-    """Chunks of documents with their vectors: the unit of storing and of resuming.
+class TextShard:
+    """Chunks of documents that are encoded and stored together: the unit of resuming.
 
     Args:
         number: from 0, without gaps; the same chunks have the same number in every run.
         doc_ids: of each chunk; see `bears.retrieval.chunking.chunks`.
         groups: `Document.group` of each chunk.
         texts: of each chunk.
-        vectors: shape (chunks, dimensions), length 1 each.
-        cut: how much of the texts is not in their vectors.
     """
 
     number: int
     doc_ids: tuple[str, ...]
     groups: tuple[str, ...]
     texts: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Shard(TextShard):
+    """Chunks with their vectors.
+
+    Args:
+        vectors: shape (chunks, dimensions), length 1 each.
+        cut: how much of the texts is not in their vectors.
+    """
+
     vectors: Vectors
     cut: Cut = UNCUT
 

@@ -13,7 +13,7 @@ from bears.errors import SamplingError
 from bears.identity import unused_name
 from bears.sampling.mixture import Mixture
 from bears.sampling.v1 import Draft, V1Sample, document, question
-from bears.types import Document, Paragraph, Question, Role
+from bears.types import Document, Paragraph, Question
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,10 @@ def bears_pool(v1: V1Sample, mixture: Mixture) -> Pool:
             f"{len(documents)} documents; ask for at least that many, or for fewer questions"
         )
     wanted = mixture.documents - len(documents)
-    negatives = list(_distinct(v1.negatives, set(documents)))
+    unused: dict[str, Document] = {}
+    for negative in v1.negatives:
+        unused.setdefault(negative.content, negative)
+    negatives = [negative for text, negative in unused.items() if text not in documents]
     if len(negatives) < wanted:
         raise SamplingError(
             f"sample.documents is {mixture.documents}, but the questions' {len(documents)} and the "
@@ -84,13 +87,6 @@ def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Ite
         yield replace(question(draft, grades), gold_grades=graded)
 
 
-def role(document: Document, question_texts: set[str]) -> Role:
-    """Return what a document is: gold, another paragraph of a question, or only in the pool."""
-    if document.is_gold:
-        return "gold"
-    return "hard_negative" if document.content in question_texts else "random_negative"
-
-
 def _in_order(documents: dict[str, Document], v1: V1Sample) -> list[str]:
     """Return the texts in v1's order; one that v1 has twice has the place of its own id."""
     by_id: dict[str, int] = {}
@@ -103,14 +99,6 @@ def _in_order(documents: dict[str, Document], v1: V1Sample) -> list[str]:
         for text, own in documents.items()
     }
     return sorted(documents, key=places.__getitem__)
-
-
-def _distinct(negatives: Iterable[Document], used: set[str]) -> Iterator[Document]:
-    seen = set(used)
-    for negative in negatives:
-        if negative.content not in seen:
-            seen.add(negative.content)
-            yield negative
 
 
 def passage_texts(drafts: Iterable[Draft]) -> set[str]:

@@ -2,13 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from bears.config.typed import build, require_target
 from bears.errors import ConfigurationError
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 BEFORE = {
     "bears": "bears.sampling.mixture.Recipe",
@@ -45,7 +43,7 @@ class Quota(ForbidsExtra):
     """How many questions come from one source."""
 
     source: str
-    questions: Annotated[int, Field(ge=1)]
+    questions: Positive
 
 
 @dataclass(frozen=True)
@@ -60,7 +58,7 @@ class Mixture(ForbidsExtra):
     """
 
     seed: int
-    documents: Annotated[int, Field(ge=1)]
+    documents: Positive
     sources: tuple[Quota, ...]
     negatives: tuple[str, ...]
 

@@ -6,7 +6,6 @@ with each other. So a replacement depends on its own question alone: the order o
 entries does not matter, and replacing one question never changes another's records.
 """
 
-import dataclasses
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -15,17 +14,10 @@ from typing import Any
 
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.bears import (
-    Pool,
-    bears_pool,
-    passage_texts,
-    question_documents,
-    questions_of,
-    role,
-)
+from bears.sampling.bears import Pool, bears_pool, passage_texts, question_documents, questions_of
 from bears.sampling.lineage import document_line, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
-from bears.sampling.v1 import Draft, Sources, V1Sample, Visit, as_published, sample_v1
+from bears.sampling.v1 import Draft, Sources, V1Sample, as_published, sample_v1
 from bears.types import Document, Question
 
 SPARES_PER_QUESTION = 10
@@ -44,7 +36,7 @@ def apply_edits(
     """
     by_place: dict[tuple[str, str], Edit] = {(e.record_id, e.field): e for e in edits}
     edited_questions = [
-        dataclasses.replace(
+        replace(
             q,
             question=_edited(by_place, q.question_id, "question", q.question),
             gold_answer=_edited(by_place, q.question_id, "gold_answer", q.gold_answer),
@@ -52,8 +44,7 @@ def apply_edits(
         for q in questions
     ]
     edited_documents = [
-        dataclasses.replace(d, content=_edited(by_place, d.doc_id, "content", d.content))
-        for d in documents
+        replace(d, content=_edited(by_place, d.doc_id, "content", d.content)) for d in documents
     ]
     return edited_questions, edited_documents, list(by_place.values())
 
@@ -250,7 +241,8 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
         LedgerError: an entry cannot be applied.
     """
     v1 = sample_v1(mixture, sources)
-    passed_over = [_passed(visit) for visit in v1.visits if not visit.taken]
+    skipped = (visit for visit in v1.visits if not visit.taken)
+    passed_over = [{**visit.draft.origin, "reason": visit.reason} for visit in skipped]
     if isinstance(mixture, V1Recipe):
         return _as_v1(mixture, sources, v1, ledger, passed_over)
     pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
@@ -295,24 +287,8 @@ def _as_v1(
     return Sample(questions, documents, lineage, passed_over, [])
 
 
-def _passed(visit: Visit) -> dict[str, Any]:
-    draft = visit.draft
-    return {
-        "source": draft.source,
-        "row": draft.asked.row,
-        "upstream_id": draft.upstream_id,
-        "reason": visit.reason,
-    }
-
-
 def _question_line(draft: Draft) -> dict[str, Any]:
-    line = {
-        "record_id": draft.question_id,
-        "kind": "question",
-        "source": draft.source,
-        "row": draft.asked.row,
-        "upstream_id": draft.upstream_id,
-    }
+    line = {"record_id": draft.question_id, "kind": "question", **draft.origin}
     references = references_of(draft.asked.references)
     return {**line, "references": references} if references else line
 
@@ -326,5 +302,6 @@ def _lineage(drafts: Sequence[Draft], documents: Iterable[Document]) -> list[dic
             users.setdefault(text, []).append(row["record_id"])
     for document in documents:
         own = users.get(document.content, [])
-        rows.append(document_line(document, role(document, texts), own))
+        role = "hard_negative" if document.content in texts else "random_negative"
+        rows.append(document_line(document, "gold" if document.is_gold else role, own))
     return rows

@@ -46,6 +46,11 @@ class Draft:
         return question_id(self.source, self.upstream_id)
 
     @property
+    def origin(self) -> dict[str, str | int]:
+        """Return where the question is from, for the lineage and the notes."""
+        return {"source": self.source, "row": self.asked.row, "upstream_id": self.upstream_id}
+
+    @property
     def gold(self) -> tuple[Paragraph, ...]:
         return tuple(passage for passage in self.passages if passage.is_gold)
 
@@ -81,42 +86,24 @@ class Visit:
         return "an earlier question uses its gold paragraphs"
 
 
-def shuffled_drafts(name: str, records: SourceRecords, rng: Random) -> Iterator[Draft]:
-    """Shuffle the questions of a source now; yield them lazily in that order."""
-    order = list(range(len(records.questions)))
-    rng.shuffle(order)
-    return (_draft(name, records, records.questions[position]) for position in order)
-
-
-def take(drafts: Iterator[Draft], count: int) -> list[Visit]:
-    """Walk until ``count`` questions are taken or the drafts end; return every visit."""
-    visits: list[Visit] = []
-    used: set[str] = set()
-    taken = 0
-    while taken < count and (draft := next(drafts, None)) is not None:
-        kept = tuple(passage for passage in draft.passages if passage.text not in used)
-        visit = Visit(draft, kept)
-        visits.append(visit)
-        if visit.taken:
-            taken += 1
-            used.update(passage.text for passage in kept)
-    return visits
-
-
-def _draft(name: str, records: SourceRecords, asked: SourceQuestion) -> Draft:
-    question, brought = asked.question, asked.passages
-    if question.turns:
-        raise SamplingError(
-            f"source {name}: {question.question_id} is a conversation, which a recipe cannot draw"
+def _drafts(name: str, records: SourceRecords, order: Iterable[int]) -> Iterator[Draft]:
+    """Yield the questions of a source in this order, as they are needed."""
+    for position in order:
+        asked = records.questions[position]
+        question, brought = asked.question, asked.passages
+        if question.turns:
+            raise SamplingError(
+                f"source {name}: {question.question_id} is a conversation, which a recipe cannot "
+                "draw"
+            )
+        # A question whose gold is not completely in the corpus brings no passage.
+        grades = question.grades
+        grades = grades if grades and grades.keys() <= records.places.keys() else {}
+        brought += tuple(ParagraphPlace(doc_id, records.places[doc_id], True) for doc_id in grades)
+        passages = tuple(
+            Paragraph(p.key, records.documents[p.place].content, p.is_gold) for p in brought
         )
-    # A question whose gold is not completely in the corpus brings no passage.
-    grades = question.grades
-    grades = grades if grades and grades.keys() <= records.places.keys() else {}
-    brought += tuple(ParagraphPlace(doc_id, records.places[doc_id], True) for doc_id in grades)
-    passages = tuple(
-        Paragraph(p.key, records.documents[p.place].content, p.is_gold) for p in brought
-    )
-    return Draft(name, asked, passages, grades)
+        yield Draft(name, asked, passages, grades)
 
 
 @dataclass(frozen=True)
@@ -164,8 +151,11 @@ def sample_v1(mixture: Mixture, sources: Sources) -> V1Sample:
     visits: list[Visit] = []
     rest: dict[str, Iterator[Draft]] = {}
     for quota in mixture.sources:
-        drafts = shuffled_drafts(quota.source, records_of(sources, quota.source), rng)
-        visits += _take_all(quota, drafts)
+        records = records_of(sources, quota.source)
+        order = list(range(len(records.questions)))
+        rng.shuffle(order)
+        drafts = _drafts(quota.source, records, order)
+        visits += _taken(quota, drafts)
         rest[quota.source] = drafts
     ranked = list(enumerate(_negatives(mixture, sources, visits)))
     rng.shuffle(ranked)
@@ -242,15 +232,24 @@ def document(source: str, passage: Paragraph) -> Document:
     return Document(identifier, passage.text, source, passage.key, passage.is_gold)
 
 
-def _take_all(quota: Quota, drafts: Iterator[Draft]) -> list[Visit]:
-    visits = take(drafts, quota.questions)
-    found = sum(visit.taken for visit in visits)
-    if found < quota.questions:
-        raise SamplingError(
-            f"source {quota.source}: asked for {quota.questions} questions, but only {found} of "
-            f"its {len(visits)} can be used; ask for fewer under sample.sources, or take a "
-            "larger file"
-        )
+def _taken(quota: Quota, drafts: Iterator[Draft]) -> list[Visit]:
+    """Walk until the quota's questions are taken; return every visit."""
+    visits: list[Visit] = []
+    used: set[str] = set()
+    taken = 0
+    while taken < quota.questions:
+        draft = next(drafts, None)
+        if draft is None:
+            raise SamplingError(
+                f"source {quota.source}: asked for {quota.questions} questions, but only {taken} "
+                f"of its {len(visits)} can be used; ask for fewer under sample.sources, or take a "
+                "larger file"
+            )
+        visit = Visit(draft, tuple(p for p in draft.passages if p.text not in used))
+        visits.append(visit)
+        if visit.taken:
+            taken += 1
+            used.update(passage.text for passage in visit.kept)
     return visits
 
 

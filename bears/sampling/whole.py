@@ -4,9 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from random import Random
-from typing import Annotated, Any
-
-from pydantic import Field
+from typing import Any
 
 from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
@@ -14,7 +12,7 @@ from bears.files.rows import SourceRecords
 from bears.identity import unused_name
 from bears.sampling.lineage import document_lines, references_of
 from bears.sampling.v1 import records_of
-from bears.types import Document, ForbidsExtra, Question, SourceQuestion
+from bears.types import Document, ForbidsExtra, Positive, Question, SourceQuestion
 
 
 class Merged:
@@ -63,7 +61,7 @@ class Whole(ForbidsExtra):
 
     source: str
     seed: int = 42
-    max_docs: Annotated[int, Field(ge=1)] | None = None
+    max_docs: Positive | None = None
 
 
 @dataclass(frozen=True)
@@ -84,8 +82,7 @@ class WholeBenchmark:
     _source: str = field(repr=False)
     _pool: Iterable[Document] = field(repr=False)
     _chosen: set[int] | None = field(repr=False)
-    _references: dict[str, list[str]] = field(repr=False)
-    _rows: dict[str, int] = field(repr=False)
+    _asked: Sequence[SourceQuestion] = field(repr=False)
 
     def documents(self) -> Iterator[Document]:
         """Yield the documents in the source's order; ids and texts are the source's own."""
@@ -96,19 +93,18 @@ class WholeBenchmark:
 
     def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
         """Yield one row for each record; ``licence`` is that of the source's texts."""
-        for question in self.questions:
-            name = question.question_id
-            line: dict[str, Any] = {
+        for each in self._asked:
+            name = each.question.question_id
+            references = references_of(each.references) if each.passages else []
+            yield {
                 "record_id": name,
                 "kind": "question",
                 "source": self._source,
                 "upstream_id": name,
                 "licence": licence,
+                **({"row": each.row} if each.row else {}),
+                **({"references": references} if references else {}),
             }
-            if self._rows.get(name):
-                line["row"] = self._rows[name]
-            known = self._references.get(name, [])
-            yield {**line, "references": known} if known else line
         for line in document_lines(self.documents(), self.questions, licence):
             yield {**line, "source": self._source}
 
@@ -152,12 +148,7 @@ def sample_whole(
         _source=settings.source,
         _pool=pool,
         _chosen=chosen,
-        _references={
-            each.question.question_id: references_of(each.references)
-            for each in taken
-            if each.passages
-        },
-        _rows={each.question.question_id: each.row for each in taken},
+        _asked=taken,
     )
 
 

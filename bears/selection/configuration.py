@@ -4,9 +4,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.config import Config, compose, parse, read_mapping, read_selection
+from bears.config import Config, compose, read_mapping, read_selection
 from bears.config.shape import BenchmarkIdentity, Configuration, Source, source_of
-from bears.config.typed import configured
+from bears.config.typed import configured, parse
 from bears.errors import AttestationFailed, ConfigurationError
 from bears.files.intake.files import json_value
 from bears.files.manifest import check

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.errors import FormatError
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.visible import one_line

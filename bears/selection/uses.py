@@ -11,10 +11,10 @@ from bears.answers.judging.graded import cases_of, with_items
 from bears.answers.judging.model import VerdictTask
 from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
-from bears.config import Config, checkout, parse
+from bears.config import Config, checkout
 from bears.config.ledger.entries import Ledger, Nuggets
 from bears.config.shape import Choice
-from bears.config.typed import configured, pick
+from bears.config.typed import configured, parse, pick
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
 from bears.files.records import read_json, read_questions

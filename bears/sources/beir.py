@@ -12,7 +12,6 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NotRequired
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.errors import SourceError
@@ -43,9 +42,6 @@ class _QueryRow(TypedDict):
     text: str
 
 
-_CORPUS, _QUERY = TypeAdapter(_CorpusRow), TypeAdapter(_QueryRow)
-
-
 def read_beir(parts: Parts) -> Iterator[RowRecords]:
     """Yield documents, then questions with what the split judges relevant.
 
@@ -58,14 +54,14 @@ def read_beir(parts: Parts) -> Iterator[RowRecords]:
     known, ids = Ids(), Ids()
 
     def document(given: Row) -> Document:
-        row = check_row(_CORPUS, given)
+        row = check_row(_CorpusRow, given)
         text = f"{row.get('title') or ''} {row['text']}".strip()
         if blank(text):
             parts.report.notes["documents without a text"] += 1
         return pool_document(parts.dataset, known.new(row["_id"], "_id"), text)
 
     def question(given: Row) -> tuple[str, str]:
-        row = check_row(_QUERY, given)
+        row = check_row(_QueryRow, given)
         text = not_blank(row["text"], "text")
         return ids.new(row["_id"], "_id"), text
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Annotated
 
-from pydantic import Field, TypeAdapter
+from pydantic import Field
 from typing_extensions import TypedDict
 
 from bears.files.intake.files import decoded, read_whole
@@ -31,9 +31,6 @@ class _QuestionRow(TypedDict):
     references: list[_Reference]
 
 
-_SHAPE = TypeAdapter(_QuestionRow)
-
-
 def read_chunking(parts: Parts) -> Iterator[RowRecords]:
     """Yield the texts, then the questions.
 
@@ -53,7 +50,7 @@ def read_chunking(parts: Parts) -> Iterator[RowRecords]:
     known = Ids()
 
     def asked(given: Row) -> SourceQuestion:
-        row: _QuestionRow = check_row(_SHAPE, given)
+        row: _QuestionRow = check_row(_QuestionRow, given)
         known.new(not_blank(row["question"], "question"), "question")
         name = row["corpus_id"]
         if name not in texts:

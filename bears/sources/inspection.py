@@ -185,7 +185,15 @@ def _look(
     if unmet := set(named) - parts.met:
         raise SourceError(f"no row has a field called {', '.join(named[word] for word in unmet)}")
     texts = [document.content for document in pool]
-    described = replace(_described(source, given, texts, fixed), limit=given.limit)
+    card = card_of(source.hub, source.revision) if source.hub else {}
+    described = replace(
+        source,
+        # What was found on the hub is found again.
+        parts=given.parts,
+        language=given.language if "language" in fixed else _language(source, card, texts),
+        licence=given.licence if "licence" in fixed else _spdx(card.get("license")),
+        limit=given.limit,
+    )
     # Where questions bring their paragraphs, a document is its text.
     documents = len(set(texts)) if any(each.passages for each in asked) else len(pool)
     gold = {name for each in asked for name in _gold(each, pool)}
@@ -214,17 +222,6 @@ def _hops(questions: Collection[SourceQuestion]) -> bool:
     """Return whether most of the questions have several gold paragraphs."""
     several = [sum(p.is_gold for p in each.passages) > 1 for each in questions]
     return sum(several) * 2 > len(several)
-
-
-def _described(source: Source, given: Source, texts: list[str], fixed: Collection[str]) -> Source:
-    card = card_of(source.hub, source.revision) if source.hub else {}
-    return replace(
-        source,
-        # What was found on the hub is found again.
-        parts=given.parts,
-        language=given.language if "language" in fixed else _language(source, card, texts),
-        licence=given.licence if "licence" in fixed else _spdx(card.get("license")),
-    )
 
 
 def _language(source: Source, card: Mapping[str, Any], texts: list[str]) -> str:

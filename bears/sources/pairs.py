@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Annotated, Any, Literal, NotRequired
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from bears.sources.parts import Parts, RowRecords, passage_row
@@ -67,9 +67,6 @@ class _PairRow(TypedDict):
     answers: NotRequired[Texts]
 
 
-_ROW = TypeAdapter(_PairRow)
-
-
 def read_pairs(parts: Parts) -> Iterator[RowRecords]:
     """Yield each question once, in the order of their first rows, with its passages.
 
@@ -85,7 +82,7 @@ def read_pairs(parts: Parts) -> Iterator[RowRecords]:
 
     def collect(given: Row) -> None:
         number = str(sum(parts.counts.values()))
-        row = check_row(_ROW, given)
+        row = check_row(_PairRow, given)
         question = not_blank(row["question"], "question")
         if not row["positive"]:
             raise BadField("positive", "is empty")

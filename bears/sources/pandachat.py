@@ -9,7 +9,6 @@ If that field is missing, it is computed.
 from collections.abc import Iterator
 from typing import NotRequired
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.identity import question_id
@@ -23,9 +22,6 @@ class _PandaChatRow(TypedDict):
     document: str
     text: str
     text_without_Q: NotRequired[str | None]
-
-
-_SHAPE = TypeAdapter(_PandaChatRow)
 
 
 def read_pandachat(parts: Parts) -> Iterator[RowRecords]:
@@ -42,7 +38,7 @@ def read_pandachat(parts: Parts) -> Iterator[RowRecords]:
     known, texts = Ids(), dict[str, str]()
 
     def checked(given: Row) -> _PandaChatRow:
-        row: _PandaChatRow = check_row(_SHAPE, given)
+        row: _PandaChatRow = check_row(_PandaChatRow, given)
         name = not_blank(row["document"], "document")
         text = row.get("text_without_Q") or not_blank(row["text"], "text")
         known.new(row["query"], "query")

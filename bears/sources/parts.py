@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Literal, TypeVar
 
 from bears.config.shape import Source
+from bears.config.typed import parse
 from bears.errors import MalformedRow
 from bears.identity import document_id, unused_name
 from bears.layout import LOCAL
@@ -203,6 +204,10 @@ class Parts:
     def name(self) -> str:
         """Return the source's name."""
         return self.source.name
+
+    def settings(self, kind: type[T]) -> T:
+        """Return the settings of the reader. Raises ConfigurationError if they do not fit."""
+        return parse(kind, dict(self.source.settings), f"sources.{self.name}.settings")
 
     def rows(self, part: str = "", lines: Lines = numbered) -> Iterator[Numbered]:
         """Yield the rows of a part's files, or of all parts if none is named.

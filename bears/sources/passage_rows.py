@@ -18,12 +18,12 @@ In both, a question that has no answer has no gold passage either.
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, NotRequired
 
-from pydantic import BeforeValidator, TypeAdapter
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from bears.sources.parts import Parts, RowRecords, passage_row
 from bears.sources.rows import Id, Ids, Row, Rows, Text, Texts, Words, as_rows, check_row, not_blank
-from bears.types import Paragraph, QuestionType
+from bears.types import Paragraph
 
 NO_ANSWER = "No Answer Present."
 MULTI_HOP: Words = {
@@ -97,10 +97,6 @@ class _Passages(_Question):
     passages: Rows[_Passage]
 
 
-_FACTS, _PARAGRAPHS = TypeAdapter(_Facts), TypeAdapter(_Paragraphs)
-_PASSAGES = TypeAdapter(_Passages)
-
-
 def multi_hop(parts: Parts) -> Iterator[RowRecords]:
     """Yield the paragraphs and the question of one row after another.
 
@@ -111,7 +107,7 @@ def multi_hop(parts: Parts) -> Iterator[RowRecords]:
     known = Ids()
 
     def made(given: Row) -> RowRecords:
-        row = check_row(_PARAGRAPHS if "paragraphs" in given else _FACTS, given)
+        row = check_row(_Paragraphs if "paragraphs" in given else _Facts, given)
         answerable = row.get("answerable") is not False
         if "context" in row:
             gold = {title for title, _ in row["supporting_facts"]}
@@ -126,7 +122,8 @@ def multi_hop(parts: Parts) -> Iterator[RowRecords]:
         answers = (row["answer"], *(row.get("aliases") or ()))
         # Ids of documents contain the row's, and both rows of a pair bring documents.
         name = row["id"] if answerable else f"{row['id']}_unanswerable"
-        return _records(parts, known, row, name, answers, "multi-hop", passages)
+        _check_asked(known, row, passages)
+        return passage_row(parts.dataset, name, row["question"], answers, "multi-hop", passages)
 
     return parts.each(made, words=MULTI_HOP)
 
@@ -136,27 +133,21 @@ def with_passages(parts: Parts) -> Iterator[RowRecords]:
     known = Ids()
 
     def made(given: Row) -> RowRecords:
-        row = check_row(_PASSAGES, given)
+        row = check_row(_Passages, given)
         answers = tuple(text for text in row.get("answers", ()) if text and text != NO_ANSWER)
         passages = _passages(row["passages"], bool(answers) or "answers" not in row)
-        return _records(parts, known, row, row["id"], answers or ("",), "single-hop", passages)
+        _check_asked(known, row, passages)
+        name, question, references = row["id"], row["question"], answers or ("",)
+        return passage_row(parts.dataset, name, question, references, "single-hop", passages)
 
     return parts.each(made, words=WITH_PASSAGES)
 
 
-def _records(
-    parts: Parts,
-    known: Ids,
-    row: Any,
-    name: str,
-    answers: tuple[str, ...],
-    kind: QuestionType,
-    passages: list[Paragraph],
-) -> RowRecords:
+def _check_asked(known: Ids, row: Any, passages: list[Paragraph]) -> None:
+    """Raise BadField if a question that is answered is empty, or has the id of an earlier one."""
     if any(passage.is_gold for passage in passages):
         not_blank(row["question"], "question")
         known.new(row["id"], "id")
-    return passage_row(parts.dataset, name, row["question"], answers, kind, passages)
 
 
 def _passages(given: list[_Passage], answered: bool) -> list[Paragraph]:

@@ -19,7 +19,7 @@ from bears.files.records import atomic_write
 from bears.files.visible import blank
 from bears.layout import TEXTS
 from bears.sources.pdf_text import text_of
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 AGENT = "bears-bench (retrieval benchmark; one request at a time)"
 # After these a later attempt may succeed.
@@ -44,11 +44,11 @@ class PdfSettings(ForbidsExtra):
 
     base_url: Annotated[str, Field(pattern="^https?://")] = "https://arxiv.org/pdf/"
     interval_s: Annotated[float, Field(ge=0)] = 3.0
-    attempts: Annotated[int, Field(ge=1)] = 4
+    attempts: Positive = 4
     timeout_s: float = 60.0
     max_bytes: int = 100_000_000
     min_characters: int = 300
-    max_characters: Annotated[int, Field(ge=1)] = 1500
+    max_characters: Positive = 1500
 
 
 class PaperFailed(SourceError):

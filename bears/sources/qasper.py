@@ -22,10 +22,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Literal, NotRequired
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
-from bears.config import parse
 from bears.errors import SourceError
 from bears.files.intake.files import json_value
 from bears.files.progress import Progress
@@ -71,9 +69,6 @@ class Paper(TypedDict):
     figures_and_tables: NotRequired[Rows[_Figure] | None]
 
 
-_SHAPE = TypeAdapter(Paper)
-
-
 def papers(parts: Parts) -> Iterator[Paper]:
     """Yield the papers of the part ``papers``, one at a time.
 
@@ -85,7 +80,7 @@ def papers(parts: Parts) -> Iterator[Paper]:
     known = Ids()
 
     def checked(row: Row) -> Paper:
-        paper: Paper = check_row(_SHAPE, row)
+        paper: Paper = check_row(Paper, row)
         known.new(paper["id"], "id")
         for question in paper["qas"]:
             known.new(question["question_id"], "qas.question_id")
@@ -126,7 +121,6 @@ def type_and_text(answer: QasperAnswer) -> tuple[AnswerType, str]:
 FLOAT = "FLOAT SELECTED"
 # Papers in a row without an answer, after which the server counts as gone.
 PATIENCE = 3
-NO_GOLD = "questions whose evidence is in no document"
 
 
 @dataclass(frozen=True)
@@ -166,7 +160,7 @@ def read_qasper(parts: Parts) -> Iterator[RowRecords]:
         SourceError, MalformedRow: see `bears.sources.qasper.papers`.
         ConfigurationError: a setting does not fit.
     """
-    settings = parse(QasperSettings, dict(parts.source.settings), f"sources.{parts.name}.settings")
+    settings = parts.settings(QasperSettings)
     chosen = islice(papers(parts), settings.limit)
     if settings.text == "dataset":
         found: Iterator[PaperTexts] = (_from_dataset(paper, settings) for paper in chosen)
@@ -227,13 +221,9 @@ def _from_pdfs(
 
 
 def _finder(texts: Texts) -> Find:
-    ids, chunks = list(texts), Chunks(list(texts.values()))
-
-    def find(text: str) -> str | None:
-        position = chunks.holding_most_of(text)
-        return None if position is None else ids[position]
-
-    return find
+    ids: dict[int | None, str] = dict(enumerate(texts))
+    chunks = Chunks(list(texts.values()))
+    return lambda text: ids.get(chunks.holding_most_of(text))
 
 
 def _question(
@@ -246,7 +236,8 @@ def _question(
     gold = dict.fromkeys((doc_id for a in answers for doc_id in a.evidence_doc_ids or ()), 1)
     if not gold:
         unanswerable = bool(answers) and all(answer.type == "unanswerable" for answer in answers)
-        parts.report.notes["unanswerable questions" if unanswerable else NO_GOLD] += 1
+        no_gold = "questions whose evidence is in no document"
+        parts.report.notes["unanswerable questions" if unanswerable else no_gold] += 1
     best = next((a for a in answers if a.evidence_doc_ids), answers[0] if answers else None)
     made = pool_question(
         parts.dataset,

@@ -18,13 +18,12 @@ from math import isnan
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BeforeValidator, ValidationError
 
 from bears.errors import ConfigurationError, FormatError, MalformedRow, SourceError
 from bears.files.intake.files import begin, items, json_value, lines, members, numbered_lines
-from bears.files.intake.parquet_rows import parquet_rows
-from bears.files.intake.tables import csv_rows
-from bears.files.records import reason_of
+from bears.files.intake.tables import csv_rows, parquet_rows
+from bears.files.records import adapter_of, reason_of
 from bears.files.visible import blank
 
 Words = Mapping[str, tuple[str, ...]]
@@ -209,14 +208,14 @@ class BadField(Exception):
         self.field, self.problem = field, problem
 
 
-def check_row(shape: TypeAdapter[Any], row: Any) -> Any:
-    """Return a row, validated against ``shape``.
+def check_row(kind: Any, row: Any) -> Any:
+    """Return a row, validated as one of a kind: a TypedDict.
 
     Raises:
         BadField: for the first field that does not fit.
     """
     try:
-        return shape.validate_python(row)
+        return adapter_of(kind).validate_python(row)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         problem = reason_of(first)
@@ -234,7 +233,7 @@ def as_rows(value: Any) -> Any:
     """
     if not isinstance(value, Mapping):
         return value
-    lists = _LISTS.validate_python(value)
+    lists = adapter_of(dict[str, list[Any]]).validate_python(value)
     lengths = {name: len(cells) for name, cells in lists.items()}
     if len(set(lengths.values())) > 1:
         raise ValueError(f"its lists differ in length: {lengths}")
@@ -277,7 +276,6 @@ def as_text(value: Any) -> Any:
     return str(value) if type(value) in (int, float) else value
 
 
-_LISTS = TypeAdapter(dict[str, list[Any]])
 T = TypeVar("T")
 Rows = Annotated[list[T], BeforeValidator(as_rows)]
 """Objects within a row, in either form."""

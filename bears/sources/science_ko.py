@@ -10,10 +10,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Literal, NotRequired
 
-from pydantic import AliasChoices, Field, StrictInt, StrictStr, TypeAdapter
+from pydantic import AliasChoices, Field, StrictInt, StrictStr
 from typing_extensions import TypedDict
 
-from bears.config import parse
 from bears.files.visible import blank
 from bears.sources.parts import Parts, RowRecords, pool_document, pool_question
 from bears.sources.rows import BadField, Ids, Row, check_row
@@ -53,9 +52,6 @@ class _Conversation(TypedDict):
     gold: NotRequired[_Gold]
 
 
-_DOCUMENT, _CONVERSATION = TypeAdapter(_Document), TypeAdapter(_Conversation)
-
-
 def read_science_ko(parts: Parts) -> Iterator[RowRecords]:
     """Yield the documents, then the conversations, whose last message is the question.
 
@@ -63,18 +59,16 @@ def read_science_ko(parts: Parts) -> Iterator[RowRecords]:
         MalformedRow: a field is missing or has another type, an id is empty or used twice, or a
             conversation does not end with a message of the user that has a text.
     """
-    settings = parse(
-        ScienceKoSettings, dict(parts.source.settings), f"sources.{parts.name}.settings"
-    )
+    settings = parts.settings(ScienceKoSettings)
     documents, questions = Ids(), Ids()
 
     def document(given: Row) -> RowRecords:
-        row = check_row(_DOCUMENT, given)
+        row = check_row(_Document, given)
         doc_id = documents.new(row["docid"], "docid")
         return [pool_document(parts.dataset, doc_id, row["content"])]
 
     def question(given: Row) -> RowRecords:
-        row = check_row(_CONVERSATION, given)
+        row = check_row(_Conversation, given)
         if settings.judged and "gold" not in row:
             raise BadField(
                 "doc_id",

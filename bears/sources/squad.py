@@ -20,7 +20,6 @@ from functools import partial
 from itertools import groupby
 from typing import Any, NotRequired
 
-from pydantic import TypeAdapter
 from typing_extensions import TypedDict
 
 from bears.sources.parts import Parts, RowRecords, passage_document, passage_question
@@ -66,9 +65,6 @@ class _HubRow(_Qa):
     context: str
 
 
-_HUB, _ALONE, _ARTICLE = TypeAdapter(_HubRow), TypeAdapter(_Alone), TypeAdapter(_Article)
-
-
 def read_squad(parts: Parts) -> Iterator[RowRecords]:
     """Yield the paragraphs and questions of one article after another.
 
@@ -94,10 +90,10 @@ def _checked(known: Ids, given: Row) -> Any:
     return {**row, "paragraphs": [row]} if "qas" in row else row
 
 
-def _shape(row: Any) -> TypeAdapter[Any]:
+def _shape(row: Any) -> type:
     if not isinstance(row, dict) or "paragraphs" in row:
-        return _ARTICLE
-    return _ALONE if "qas" in row else _HUB
+        return _Article
+    return _Alone if "qas" in row else _HubRow
 
 
 def _of_article(row: Any) -> Any:

@@ -4,9 +4,9 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse
 from bears.config.ledger.entries import Review
 from bears.config.ledger.update import Row, read_table
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.files.spreadsheet import write_csv
 from bears.language.answers import kept

@@ -24,7 +24,7 @@ from bears.language.profile import Language
 from bears.language.tags import languages_of
 from bears.language.text import Text
 from bears.llm.models import estimate
-from bears.llm.use import CheckedReply, KeptReplies
+from bears.llm.use import CheckedReply, KeptReplies, Use
 from bears.llm.wire import ChatAnswer, ChatRequest
 from bears.translation.bundles import resolve_bundles
 from bears.translation.glossary import parse_terms, read_glossary
@@ -55,65 +55,6 @@ ANSWERED = re.compile(r'\{\s*"')
 SHORTEST, LONGEST = 0.7, 2.0
 MOST_OUTPUT_TOKENS = 16384
 TERMS_TOKENS = 4096
-
-
-@dataclass(frozen=True)
-class ReplyCheck:
-    """The check of replies by the rules of one target language.
-
-    Args:
-        language: the target.
-        severities: gate to severity; an ``error`` refuses a translation.
-    """
-
-    language: Language
-    severities: Mapping[str, GateSeverity]
-
-    def __call__(self, request: TranslationRequest, answer: ChatAnswer) -> CheckedReply:
-        """Check one answer."""
-        text, refusals = _reply_text(request, answer)
-        if refusals:
-            return CheckedReply(text, refusals, [])
-        if request.field == "terms":
-            return self._terms(request, text)
-        marked = bool(request.context.get("marked"))
-        source = read_back(request.text)[0] if marked else request.text
-        translation, span = read_back(text) if marked else (text, None)
-        flags = check(
-            Text(request.field, source, translation, request.source_language, self.language.name),
-            self.language,
-            self.severities,
-        )
-        refusals = [flag.message for flag in flags if flag.severity == "error"]
-        if len(source.strip()) >= SENTENCE and source.strip() in translation and not flags:
-            refusals.append("it contains the source text")
-        if not marked and TOKEN.search(translation) and not TOKEN.search(source):
-            refusals.append("it has the marks ⟦ ⟧, though the text has none")
-        doubts = _unused_renderings(request, translation, self.language)
-        if marked and not span:
-            doubts.append("the marks ⟦ ⟧ around the answer are gone")
-        return CheckedReply(text, refusals, doubts)
-
-    def _terms(self, request: TranslationRequest, text: str) -> CheckedReply:
-        """Keep the good terms. An empty list is kept too, or the bundle could never start."""
-        usable, problems = parse_terms(text, request.text)
-        doubts = problems[:1]
-        shared = Counter(rendering for _, rendering in usable)
-        good = []
-        for source, rendering in usable:
-            term = Text(
-                "gold_answer", source, rendering, request.source_language, self.language.name
-            )
-            flags = check(term, self.language, self.severities)
-            if problem := next((f.message for f in flags if f.severity == "error"), ""):
-                doubts.append(f"{source} → {rendering}: {problem}")
-            elif shared[rendering] > SAME_RENDERING:
-                doubts.append(f"{source} → {rendering}: many terms have this rendering")
-            elif len(rendering) > LONGEST_TERM:
-                doubts.append(f"{source} → {rendering:.40}…: it is too long for a term")
-            else:
-                good.append({"source": source, "target": rendering})
-        return CheckedReply(json.dumps({"terms": good}, ensure_ascii=False), [], doubts)
 
 
 def _unused_renderings(
@@ -150,8 +91,8 @@ def _reply_text(request: TranslationRequest, answer: ChatAnswer) -> tuple[str, l
 
 
 @dataclass(frozen=True)
-class TranslationTask:
-    """The translation of one benchmark: a `bears.llm.use.Use`.
+class TranslationTask(Use[TranslationRequest]):
+    """The translation of one benchmark.
 
     Args:
         settings: how to translate.
@@ -211,8 +152,47 @@ class TranslationTask:
         return SHORTEST * least, LONGEST * most
 
     def check(self, request: TranslationRequest, answer: ChatAnswer) -> CheckedReply:
-        """Check an answer."""
-        return ReplyCheck(self.language, self.severities)(request, answer)
+        """Check an answer; an ``error`` of a gate refuses it."""
+        text, refusals = _reply_text(request, answer)
+        if refusals:
+            return CheckedReply(text, refusals, [])
+        if request.field == "terms":
+            return self._terms(request, text)
+        marked = bool(request.context.get("marked"))
+        source = read_back(request.text)[0] if marked else request.text
+        translation, span = read_back(text) if marked else (text, None)
+        languages = request.source_language, self.language.name
+        checked = Text(request.field, source, translation, *languages)
+        flags = check(checked, self.language, self.severities)
+        refusals = [flag.message for flag in flags if flag.severity == "error"]
+        if len(source.strip()) >= SENTENCE and source.strip() in translation and not flags:
+            refusals.append("it contains the source text")
+        if not marked and TOKEN.search(translation) and not TOKEN.search(source):
+            refusals.append("it has the marks ⟦ ⟧, though the text has none")
+        doubts = _unused_renderings(request, translation, self.language)
+        if marked and not span:
+            doubts.append("the marks ⟦ ⟧ around the answer are gone")
+        return CheckedReply(text, refusals, doubts)
+
+    def _terms(self, request: TranslationRequest, text: str) -> CheckedReply:
+        """Keep the good terms. An empty list is kept too, or the bundle could never start."""
+        usable, problems = parse_terms(text, request.text)
+        doubts = problems[:1]
+        languages = request.source_language, self.language.name
+        shared = Counter(rendering for _, rendering in usable)
+        good = []
+        for source, rendering in usable:
+            term = Text("gold_answer", source, rendering, *languages)
+            flags = check(term, self.language, self.severities)
+            if problem := next((f.message for f in flags if f.severity == "error"), ""):
+                doubts.append(f"{source} → {rendering}: {problem}")
+            elif shared[rendering] > SAME_RENDERING:
+                doubts.append(f"{source} → {rendering}: many terms have this rendering")
+            elif len(rendering) > LONGEST_TERM:
+                doubts.append(f"{source} → {rendering:.40}…: it is too long for a term")
+            else:
+                good.append({"source": source, "target": rendering})
+        return CheckedReply(json.dumps({"terms": good}, ensure_ascii=False), [], doubts)
 
     def languages(self) -> dict[str, str]:
         """Return the language of each record that must be translated, by its id."""

@@ -14,8 +14,9 @@ import pytest
 
 from bears.cli import main
 from bears.cli.judgements import pooled
-from bears.config import parse, read_ledger
+from bears.config import read_ledger
 from bears.config.ledger.entries import Ledger
+from bears.config.typed import parse
 from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
 from bears.files.spreadsheet import write_csv

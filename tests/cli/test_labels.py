@@ -10,8 +10,9 @@ import pytest
 
 from bears.answers.judging.pairs import Pair, judged_in
 from bears.cli import main
-from bears.config import parse, read_ledger
+from bears.config import read_ledger
 from bears.config.ledger.entries import Ledger
+from bears.config.typed import parse
 from tests.cli.test_judgements import at_once, project
 
 __all__ = ["project"]

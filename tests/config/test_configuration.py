@@ -17,8 +17,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
-from bears.config import build, compose, parse, read_selection
-from bears.config.typed import configured, keys_of
+from bears.config import compose, read_selection
+from bears.config.typed import build, configured, keys_of, parse
 from bears.errors import ConfigurationError, FormatError
 from bears.types import ForbidsExtra
 from stages import config

@@ -12,9 +12,10 @@ import yaml
 from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
-from bears.config import build, compose, read_ledger
+from bears.config import compose, read_ledger
 from bears.config.ledger.update import open_ledger
 from bears.config.secrets import refuse_secrets
+from bears.config.typed import build
 from bears.errors import BearsError, ConfigurationError
 from bears.files.visible import without_passwords
 from bears.llm.models import Endpoint
@@ -34,7 +35,7 @@ SECRET = "sk-proj-0123456789abcdefghijklmnopqrstuvwxyz"
     [
         *("os.system", "subprocess.run", "builtins.eval", "hydra.utils.instantiate", "os..system"),
         *("bears.files.records.write_text", "bears.cli.main", "bears.cli.subprocess.run"),
-        *("bears.retrieval.stores.exact.np.load", "bears.retrieval.stores.qdrant.json.loads"),
+        *("bears.retrieval.stores.memory.np.load", "bears.retrieval.stores.qdrant.json.loads"),
         *("bears.retrieval", "bears.retrieval.dense", "", None, 7),
     ],
 )

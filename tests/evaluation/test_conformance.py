@@ -19,7 +19,7 @@ import pytest
 import pytrec_eval
 from ir_measures import RR
 
-from bears.config import parse
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.comparison.values import Measured, shared_measures
 from bears.evaluation.evaluate import METRICS, Evaluation, evaluate, parse_measure, summarize

@@ -11,16 +11,16 @@ import ir_measures
 import pytest
 import pytrec_eval
 
-from bears.config import parse
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.ledger.update import open_ledger, read_judgements
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.evaluation.decided import decided, judged_share
 from bears.evaluation.evaluate import evaluate, gold_of
 from bears.files.benchmark_state import records_digest
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import digest_of
-from bears.files.run_table import table_of_run
+from bears.files.trec import table_of_run
 from bears.types import Hit, Question, Span
 from tests.measuring import as_scores, measures
 

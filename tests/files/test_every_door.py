@@ -21,9 +21,10 @@ from bears.answers.judging.pairs import judged_in
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
 from bears.cli.source import pin
-from bears.config import compose, parse, read_ledger, read_mapping, read_selection
+from bears.config import compose, read_ledger, read_mapping, read_selection
 from bears.config.ledger.update import read_judgements
 from bears.config.pipeline import run
+from bears.config.typed import parse
 from bears.errors import BearsError
 from bears.evaluation.answers.predictions import read_answers
 from bears.evaluation.timing import read_timing

@@ -15,7 +15,6 @@ from hypothesis import strategies as st
 
 from bears.errors import FormatError
 from bears.files.intake import files
-from bears.files.intake.encodings import text_and_encoding
 from bears.files.intake.files import (
     begin,
     items,
@@ -25,6 +24,7 @@ from bears.files.intake.files import (
     opened,
     read_text,
     read_whole,
+    text_and_encoding,
 )
 from bears.files.intake.tables import csv_rows
 from bears.files.intake.yaml_text import yaml_value

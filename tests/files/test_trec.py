@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from bears.errors import FormatError
 from bears.files import trec
 from bears.files.manifest import seal
-from bears.files.run_table import table_of_run
-from bears.files.trec import order, read_table
+from bears.files.trec import order, read_table, table_of_run
 from bears.types import Hit, Ranking
 from tests.runs import read_run, write_run
 

@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-from bears.config import compose, parse, read_mapping, read_selection
+from bears.config import compose, read_mapping, read_selection
 from bears.config.shape import Source
+from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.language.declared import LENGTH, MOST, contradiction, disagreeing, kin
 from bears.language.gates import GATES, check

@@ -21,7 +21,7 @@ from bears.evaluation.clusters import wilson
 from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES
 from bears.language.text import Field, Text
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.quality.verification.verify import verify
 from bears.types import Finding
 from tests.languages import CONF, filler, load

@@ -440,7 +440,7 @@ def test_every_model_of_the_table_has_a_price_with_its_source() -> None:
     table = load_models(ROOT / "conf" / "models.yaml")
     assert {"gpt-4.1", "gpt-4.1-mini", "gpt-4o-mini", "o4-mini", "gpt-5"} <= table.models.keys()
     for name in table.models:
-        price = table.price_of(name)
+        price = Endpoint(name).price_in(table)
         assert price.date, name
         assert price.source != Price(1, 1).source, name
         # Models of embeddings have no output tokens.

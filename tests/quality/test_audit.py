@@ -14,8 +14,9 @@ from typing import Any
 import pytest
 
 from bears.cli import main
-from bears.config import Config, build, compose, parse
+from bears.config import Config, compose
 from bears.config.ledger.entries import PairDecision
+from bears.config.typed import build, parse
 from bears.files.records import read_documents, read_json, read_questions
 from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize

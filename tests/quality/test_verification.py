@@ -9,14 +9,15 @@ from typing import Any
 
 import pytest
 
-from bears.config import compose, parse
+from bears.config import compose
 from bears.config.ledger.entries import Acceptance, Ledger, Review
+from bears.config.typed import parse
 from bears.files.records import read_documents, read_questions
 from bears.language.gates import GATES
 from bears.language.profile import Language
 from bears.language.scripts import letters, script_share
 from bears.llm.use import load
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import sampler_of
 from bears.sampling.sample import sample

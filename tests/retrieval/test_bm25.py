@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from bears.config import build
+from bears.config.typed import build
 from bears.files.records import read_lines
 from bears.retrieval.ranking import BITS, best
 from bears.retrieval.retriever import Query, Stopwatch

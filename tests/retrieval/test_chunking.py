@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tokenizers import Tokenizer
 
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import ConfigurationError
 from bears.retrieval.chunking import Chunking, NoChunking, chunks
 from bears.retrieval.chunking.characters import Characters

@@ -17,7 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from bears.config import build, compose, read_selection
+from bears.config import compose, read_selection
+from bears.config.typed import build
 from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
 from bears.files.journal import Journal
 from bears.llm.wire import token_range

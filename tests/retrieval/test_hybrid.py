@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from bears.config import build
+from bears.config.typed import build
 from bears.retrieval.combined.hybrid import Hybrid, reciprocal_ranks
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.wordllama import WordLlama

@@ -17,7 +17,7 @@ from typing import Any, ClassVar
 import pytest
 
 from bears.answers.outside import OutsideGenerator
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import ConfigurationError, FormatError, StoreError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.passages import Passages

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import FormatError, RetrieverUnavailable
 from bears.retrieval.combined.rerank import Reranked, StoredTexts, recorded
 from bears.retrieval.cut import Cut

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import ConfigurationError
-from bears.retrieval.retrieve_settings import RetrieveSettings
+from bears.retrieval.retriever import RetrieveSettings
 from bears.types import Hit, Question
 from stages import evaluate, retrieve
 from tests.desk import Desk
@@ -49,7 +49,7 @@ def test_gold_under_the_questions_own_id_is_not_left_out_in_silence() -> None:
 
 
 FIT = {"depth": 1, "score_threshold": None, "ignore_identical_ids": False}
-RETRIEVE = "retrieve_settings.RetrieveSettings"
+RETRIEVE = "retriever.RetrieveSettings"
 
 
 @pytest.mark.parametrize(

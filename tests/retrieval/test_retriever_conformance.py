@@ -21,7 +21,8 @@ from typing import Any
 
 import pytest
 
-from bears.config import Config, build
+from bears.config import Config
+from bears.config.typed import build
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
 from bears.types import Document, Hit, Ranking

@@ -11,8 +11,7 @@ import pytest
 
 from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
 from bears.files.records import sha256_of
-from bears.retrieval.stores.exact import candidates, dense_slack
-from bears.retrieval.stores.memory import Memory
+from bears.retrieval.stores.memory import Memory, candidates, dense_slack
 from bears.retrieval.vectors import Shard, VectorSearcher, VectorStore, normalized
 from tests.vectors import directions, full_sort, nearest, qdrant, shards
 

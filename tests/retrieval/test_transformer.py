@@ -14,9 +14,9 @@ from unittest.mock import Mock
 import numpy as np
 import pytest
 
-from bears.config import build
+from bears.config.typed import build
 from bears.errors import ConfigurationError, RetrieverUnavailable
-from bears.retrieval.models.placement import Placement, batches
+from bears.retrieval.models.loading import batches
 from bears.retrieval.models.transformer import Pooling, TransformerEncoder
 from bears.retrieval.vectors import Vectors, cut_of, encoded
 from tests.retrieving import NO_MODELS, composed
@@ -89,7 +89,7 @@ def test_bge_m3_takes_the_first_token_of_up_to_8192_without_a_prefix(tmp_path: P
     expected = first_token(transformers.AutoModel.from_pretrained(tmp_path), tmp_path, texts, 8192)
     assert encoder.documents(texts) == pytest.approx(expected, abs=1e-5)
     assert encoder.questions(texts) == pytest.approx(expected, abs=1e-5)
-    assert encoder.model.max_seq_length == 8192
+    assert encoder.loaded.max_seq_length == 8192
 
 
 def test_gte_takes_the_first_token_and_runs_no_code_of_the_hub(tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_any_other_model_is_encoded_as_sentence_transformers_does_from_its_own_f
     assert encoder.questions(TEXTS) == pytest.approx(model.encode_query(TEXTS), abs=1e-5)
     assert encoder.documents(TEXTS) == pytest.approx(model.encode_document(TEXTS), abs=1e-5)
     assert encoder.dimensions == 16
-    assert encoder.model.max_seq_length == 40
+    assert encoder.loaded.max_seq_length == 40
 
 
 PLAIN: dict[str, Any] = {
@@ -153,7 +153,7 @@ def test_batches_that_threads_tokenize_ahead_give_the_same(
     turns = plain(tiny, batch_tokens=64)
     turns.load()
     alone = [encoded(turns, [texts[row] for row in block]) for block in turns.blocks(texts)]
-    monkeypatch.setattr(Placement, "parallel", True)
+    monkeypatch.setattr(TransformerEncoder, "parallel", True)
     ahead = plain(tiny, batch_tokens=64)
     ahead.load()
     blocks = list(ahead.blocks(texts))
@@ -176,8 +176,8 @@ def test_how_texts_share_batches_changes_no_vector(tiny: Path) -> None:
 
 def test_a_long_text_is_cut_before_it_is_read_and_does_not_pad_the_others(tiny: Path) -> None:
     encoder = plain(tiny)
-    encode = Mock(wraps=encoder.model.encode_document)
-    encoder.model.encode_document = encode
+    encode = Mock(wraps=encoder.loaded.encode_document)
+    encoder.loaded.encode_document = encode
     long = "word and " * 100_000
     vectors = encoder.documents([long, *(f"short {number}" for number in range(99))])
     asked = [call.args[0] for call in encode.call_args_list]
@@ -257,7 +257,7 @@ def test_the_device_is_the_best_that_is_there_and_numbers_are_short_on_a_gpu_alo
     monkeypatch.setattr(torch.cuda, "is_available", lambda: cuda)
     monkeypatch.setattr(torch.cuda, "is_bf16_supported", lambda: bf16)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
-    assert Placement("key").torch_device() == device
+    assert plain("a/b", COMMIT).torch_device() == device
     assert plain("a/b", COMMIT).identity["dtype"] == numbers
     assert plain("a/b", COMMIT, dtype="float16").identity["dtype"] == "float16"
 

@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from bears.config import parse
 from bears.config.ledger.entries import Ledger
 from bears.config.shape import Source
+from bears.config.typed import parse
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
 from bears.files.rows import SourceRecords, open_rows
 from bears.sampling.mixture import Quota, Recipe

@@ -6,12 +6,14 @@ import json
 
 import pytest
 
-from bears.config import compose, parse, read_selection
+from bears.config import compose, read_selection
+from bears.config.typed import parse
 from bears.language.profile import Language
 from bears.llm.wire import ChatAnswer
 from bears.translation.glossary import parse_terms
-from bears.translation.task import ReplyCheck
-from bears.translation.translator import TranslationRequest
+from bears.translation.source_texts import SourceTexts
+from bears.translation.task import TranslationTask
+from bears.translation.translator import TranslationRequest, TranslatorSettings
 from tests.provider_server import ROOT
 
 SELECTION = {"benchmark": "mini", "translator": "gpt-4.1", "language": "zh-Hant-TW"}
@@ -19,9 +21,12 @@ TEXT = "Jørn Utzon from Copenhagen designed the Sydney Opera House on 9 April 1
 
 
 @pytest.fixture(scope="module")
-def judge() -> ReplyCheck:
+def task() -> TranslationTask:
     config = compose(ROOT / "conf", {**read_selection(ROOT / "params.yaml"), **SELECTION})
-    return ReplyCheck(parse(Language, config["language"], "language"), config["gates"])
+    language = parse(Language, config["language"], "language")
+    translator = parse(TranslatorSettings, config["translator"], "translator")
+    texts = SourceTexts([], [], {}, language.name)
+    return TranslationTask(translator, language, config["gates"], texts)
 
 
 PERSON, CITY, HOUSE = "Jørn Utzon", "Copenhagen", "Sydney Opera House"
@@ -39,11 +44,11 @@ PERSON, CITY, HOUSE = "Jørn Utzon", "Copenhagen", "Sydney Opera House"
     ],
 )
 def test_a_rendering_that_fails_a_gate_is_dropped_with_a_doubt(
-    judge: ReplyCheck, terms: dict[str, str], dropped: list[str]
+    task: TranslationTask, terms: dict[str, str], dropped: list[str]
 ) -> None:
     rows = [{"source": source, "target": target} for source, target in terms.items()]
     answer = ChatAnswer(json.dumps({"terms": rows}), "stop", None, 1, 1, "m")
-    verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
+    verdict = task.check(TranslationRequest("q", "terms", "en", TEXT), answer)
     assert not verdict.refusals
     kept = dict(parse_terms(verdict.text, TEXT)[0])
     assert kept == {source: terms[source] for source in terms if source not in dropped}
@@ -65,24 +70,25 @@ def test_a_rendering_that_fails_a_gate_is_dropped_with_a_doubt(
     ],
 )
 def test_a_translation_in_another_form_is_refused(
-    text: str, reason: str, judge: ReplyCheck
+    text: str, reason: str, task: TranslationTask
 ) -> None:
     request = TranslationRequest("q", "question", "en", "What did Jørn Utzon design?")
-    verdict = judge(request, ChatAnswer(text, "stop", None, 1, 1, "m"))
+    verdict = task.check(request, ChatAnswer(text, "stop", None, 1, 1, "m"))
     assert verdict.refusals == [reason]
 
 
-def test_a_list_of_terms_that_cannot_be_read_is_kept_as_an_empty_one(judge: ReplyCheck) -> None:
+def test_a_list_of_terms_that_cannot_be_read_is_kept_as_an_empty_one(task: TranslationTask) -> None:
     answer = ChatAnswer("- Copenhagen: 哥本哈根", "stop", None, 1, 1, "m")
-    verdict = judge(TranslationRequest("q", "terms", "en", TEXT), answer)
+    verdict = task.check(TranslationRequest("q", "terms", "en", TEXT), answer)
     assert (verdict.text, verdict.refusals) == ('{"terms": []}', [])
     assert "not valid JSON" in verdict.doubts[0]
 
 
-def test_a_translation_that_lost_its_marks_is_doubted(judge: ReplyCheck) -> None:
+def test_a_translation_that_lost_its_marks_is_doubted(task: TranslationTask) -> None:
     request = TranslationRequest("d", "content", "en", "It was ⟦Ann⟧.", {"marked": True})
     kept, lost = (
-        judge(request, ChatAnswer(text, "stop", None, 1, 1, "m")) for text in ("是⟦安⟧。", "是安。")
+        task.check(request, ChatAnswer(text, "stop", None, 1, 1, "m"))
+        for text in ("是⟦安⟧。", "是安。")
     )
     assert (kept.refusals, kept.doubts) == (lost.refusals, []) == ([], [])
     assert lost.doubts == ["the marks ⟦ ⟧ around the answer are gone"]

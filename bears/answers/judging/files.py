@@ -7,7 +7,7 @@ from typing import Any
 
 from bears.answers.judging.judged import JudgedQuestion
 from bears.answers.judging.ruling import Case
-from bears.config import parse
+from bears.config.typed import parse
 from bears.evaluation.answers.predictions import answers_of, read_answers
 from bears.evaluation.answers.score import literal, referenced, references_of, score_answers
 from bears.evaluation.clusters import clusters_of

@@ -9,8 +9,7 @@ from typing import Any
 from bears.answers.judging.calibration import interval_of, kappa_of
 from bears.answers.judging.model import ModelJudge, VerdictTask
 from bears.answers.judging.ruling import Case, Item, Judge, Ruling, Verdict
-from bears.config import build
-from bears.config.typed import require_target
+from bears.config.typed import build, require_target
 from bears.llm.use import KeptReplies
 
 ROOM = "bears.answers.judging"

@@ -8,7 +8,7 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures
-from bears.config import parse
+from bears.config.typed import parse
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading

@@ -16,7 +16,7 @@ from pydantic import PositiveInt
 from bears.answers.ragas.rows import RagasRow
 from bears.answers.ragas.run import Evaluate, Evaluated, RagasRequest
 from bears.llm.models import AskingSettings, Model
-from bears.llm.use import CheckedReply, KeptReplies, Needs
+from bears.llm.use import CheckedReply, KeptReplies, Needs, Use
 from bears.llm.wire import ChatAnswer, ChatRequest, EmbeddingRequest
 
 STRICTNESS = 3
@@ -56,8 +56,8 @@ class VectorRequest(ChatRequest):
         return ChatAnswer(json.dumps({"data": data}), "stop", None, found.input_tokens, 0, "")
 
 
-class RagasUse:
-    """The requests of ragas for some rows: a `bears.llm.use.Use`.
+class RagasUse(Use[RagasRequest]):
+    """The requests of ragas for some rows.
 
     Args:
         rows: what to score.

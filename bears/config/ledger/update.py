@@ -5,8 +5,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from bears.config import parse, read_ledger, write_yaml
+from bears.config import read_ledger, write_yaml
 from bears.config.ledger.entries import Ledger, PairDecision
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError
 from bears.files.lock import locked_folder
 from bears.files.records import to_line

@@ -12,8 +12,6 @@ from typing import Any
 
 from bears.errors import BearsError, FormatError, first_line
 
-NO_SCRIPTS = "Dataset scripts are no longer supported"
-
 
 def commit_of(hub: str, revision: str = "main") -> str:
     """Return the commit that a branch of a dataset is at now. Raises FormatError."""
@@ -72,7 +70,7 @@ def configs_of(hub: str, revision: str) -> list[str]:
         try:
             return list(get_dataset_config_names(hub, revision=revision))
         except RuntimeError as error:
-            if NO_SCRIPTS in str(error):
+            if "Dataset scripts are no longer supported" in str(error):
                 return []
             raise
 

@@ -1,22 +1,25 @@
-"""Tables from outside, as written by programs and spreadsheets: CSV and workbooks (.xlsx)."""
+"""Tables from outside: CSV, workbooks (.xlsx) and Parquet; and the bounds of packed files."""
 
 import csv
 import io
 import warnings
+import zipfile
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bears.errors import FormatError, first_line
-from bears.files.intake.files import TEXT_BYTES, read_text, read_whole
-from bears.files.intake.packed import check_packed
+from bears.files.intake.files import DEPTH, TEXT_BYTES, beyond, opened, read_text, read_whole
 
 WORKBOOK_BYTES = 64 << 20
 """The size of the unpacked XML of a workbook."""
 CELLS = 1 << 24
 """The most cells of a sheet; a row counts as one more, also if the file leaves it out."""
 QUESTIONS = {"question", "question_id"}
+ROWS = 256
+BATCH_BYTES = 64 * 1024 * 1024
+"""How many rows are read at once, and the most bytes that they may have by the file's metadata."""
 
 
 def csv_rows(path: Path, short: bool = False) -> Iterator[tuple[int, list[str]]]:
@@ -125,3 +128,72 @@ def _text(value: Any) -> str:
     if isinstance(value, datetime):
         return value.isoformat().removesuffix("T00:00:00")
     return "" if value is None else str(value)
+
+
+def check_packed(stream: IO[bytes], path: Path, most: int) -> None:
+    """Refuse a zip whose parts unpack to more than ``most`` bytes; then rewind the stream.
+
+    The declared size of a part can be trusted: a reader of zips yields no more than that.
+
+    Raises:
+        FormatError: it is not a zip, is encrypted or damaged, or unpacks to too much.
+    """
+    try:
+        with zipfile.ZipFile(stream) as packed:
+            parts = packed.infolist()
+    except (zipfile.BadZipFile, OSError, ValueError, NotImplementedError) as error:
+        raise FormatError(
+            f"{path}: it cannot be unpacked ({error}); it is damaged, has a password, or is of an "
+            f"old version of Office: save it anew as {path.suffix}"
+        ) from None
+    if any(part.flag_bits & 1 for part in parts):
+        raise FormatError(f"{path}: it is encrypted; save it without a password")
+    # Pictures are not read, and hardly shrink; a file that shrinks more is a text.
+    size = sum(
+        part.file_size
+        for part in parts
+        if part.filename.endswith((".xml", ".rels")) or part.file_size > 4 * part.compress_size
+    )
+    if size > most:
+        raise beyond(str(path), f"its texts unpack to {size} bytes", most)
+    stream.seek(0)
+
+
+def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
+    """Yield the rows of a parquet file.
+
+    Raises:
+        FormatError: the file is missing or damaged, two columns have one name, or a value is
+            beyond the limits.
+    """
+    from pyarrow import ArrowException, parquet
+
+    number = 0
+    # With the defaults pyarrow ends up holding the whole file: it prefetches every column chunk.
+    with opened(path) as stream:
+        try:
+            with parquet.ParquetFile(stream, pre_buffer=False, buffer_size=1 << 20) as file:
+                _check_columns(file, path)
+                for batch in file.iter_batches(batch_size=_rows_at_once(file.metadata)):
+                    rows = batch.to_pylist()
+                    number += len(rows)
+                    yield from rows
+        except (ArrowException, ValueError, OSError) as error:
+            problem = f"not valid parquet after row {number} ({first_line(error)})"
+            raise FormatError(f"{path}: {problem}") from None
+
+
+def _check_columns(file: Any, path: Path) -> None:
+    names = file.schema_arrow.names
+    if len(set(names)) < len(names):
+        twice = next(name for name in names if names.count(name) > 1)
+        raise FormatError(f"{path}: two columns are called {twice!r:.80}")
+    columns = (file.schema.column(n).path for n in range(len(file.schema)))
+    if any(column.count(".") > DEPTH for column in columns):
+        raise beyond(str(path), "its columns are nested too deeply", DEPTH)
+
+
+def _rows_at_once(metadata: Any) -> int:
+    groups = [metadata.row_group(n) for n in range(metadata.num_row_groups)]
+    largest = max((g.total_byte_size // max(1, g.num_rows) for g in groups), default=0)
+    return max(1, min(ROWS, BATCH_BYTES // max(1, largest)))

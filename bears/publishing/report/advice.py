@@ -8,8 +8,9 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from bears.config import parse, read_ledger
+from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
+from bears.config.typed import parse
 from bears.evaluation.comparison.pairs import seen_as_gain
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in

@@ -14,14 +14,13 @@ from bears.language.sentences import sentence_ends
 from bears.language.tags import unspaced as no_spaces
 from bears.language.text import parenthesised, without_parentheses
 from bears.language.yes_no import yes_or_no
-from bears.types import Document, ForbidsExtra, Question
+from bears.types import Document, ForbidsExtra, Positive, Question
 
 _NAME = 4
 """How many letters a text in parentheses needs to be a name."""
 _UNIT = 3
 """A number with up to this many letters has a unit, and is still a bare number."""
 Share = Annotated[float, Field(gt=0, le=1)]
-Count = Annotated[int, Field(gt=0)]
 
 
 @dataclass(frozen=True)
@@ -269,21 +268,21 @@ class AuditSettings(ForbidsExtra):
         repeated_passage: a passage that is in more documents is ignored as boilerplate.
     """
 
-    depth: Count
+    depth: Positive
     covers: Annotated[float, Field(gt=0)]
     stands_in: Share
     alone: Share
     subject: Share
     shared: Share
-    weak_depth: Count
+    weak_depth: Positive
     weak_question: Share
     common: Share
-    common_at_least: Count
-    sentences: Count
+    common_at_least: Positive
+    sentences: Positive
     one_document: Share
     same: Share
     shingle: Annotated[int, Field(ge=6)]
-    longest_question: Count
+    longest_question: Positive
     repeated_passage: Annotated[int, Field(ge=2)]
 
 

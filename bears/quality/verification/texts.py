@@ -12,11 +12,10 @@ from bears.language.declared import LENGTH, MOST, SOME, contradiction, disagreei
 from bears.language.gates import check
 from bears.language.text import Text
 from bears.language.yes_no import yes_or_no
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.types import Finding, Question
 
 CHANGED = "differs from the raw record in more than its texts"
-NATIVE_CHANGED = "is in the target language already, but its text was changed"
 SAMPLED = 2000
 """How many questions and documents, evenly spread, are compared with the declared language."""
 T = TypeVar("T")
@@ -80,7 +79,8 @@ def texts(b: TranslatedBenchmark) -> Iterator[Finding]:
 def _of_record(b: TranslatedBenchmark, record_id: str, texts: Sequence[Text]) -> Iterator[Finding]:
     for text in texts:
         if text.source_language == text.target and text.source != text.translation:
-            yield Finding("native_changed", "error", record_id, NATIVE_CHANGED)
+            message = "is in the target language already, but its text was changed"
+            yield Finding("native_changed", "error", record_id, message)
             return
         # `structure.empty_texts` reports empty texts, native ones included.
         for flag in check(text, b.target, {**b.gates, "empty": "off"}):

@@ -8,7 +8,7 @@ from typing import Any
 from bears.config.ledger.entries import Acceptance, Review, accept
 from bears.language.gates import GATES
 from bears.quality.verification import structure, texts
-from bears.quality.verification.benchmark import TranslatedBenchmark
+from bears.quality.verification.structure import TranslatedBenchmark
 from bears.types import Finding
 
 CHECKS = (

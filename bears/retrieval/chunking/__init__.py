@@ -41,9 +41,11 @@ def cut(document: Document, chunking: Chunking) -> Iterator[IndexedChunk]:
     doc_id, text = document.doc_id, document.content
     # The id of a whole document could be the name of a chunk of another one.
     named = "#" in doc_id and not isinstance(chunking, NoChunking)
+    origin = document.original_source, document.original_id, document.is_gold, document.group
     for start, end in chunking.ranges(text):
         whole = end - start == len(text) and not named
-        yield _indexed(document, Chunk(doc_id) if whole else Chunk(doc_id, start, end))
+        chunk = Chunk(doc_id) if whole else Chunk(doc_id, start, end)
+        yield IndexedChunk(chunk.name, chunk.of(text), *origin, chunk)
 
 
 def texts_of(documents: Iterable[Document], chunks_: Collection[Chunk]) -> dict[Chunk, str]:
@@ -56,15 +58,3 @@ def texts_of(documents: Iterable[Document], chunks_: Collection[Chunk]) -> dict[
         for document in documents
         for chunk in wanted.get(document.doc_id, ())
     }
-
-
-def _indexed(document: Document, chunk: Chunk) -> IndexedChunk:
-    return IndexedChunk(
-        chunk.name,
-        chunk.of(document.content),
-        document.original_source,
-        document.original_id,
-        document.is_gold,
-        document.group,
-        chunk,
-    )

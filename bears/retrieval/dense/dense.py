@@ -10,11 +10,12 @@ from typing import Protocol
 from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
-from bears.retrieval.dense.shards import TextShard, VectorCache, text_shards
+from bears.retrieval.dense.shards import VectorCache, text_shards
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.vectors import (
     Encoder,
     Shard,
+    TextShard,
     VectorSearcher,
     VectorStore,
     cut_of,

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.retrieval.cut import Cut
-from bears.retrieval.vectors import CALLED, Encoded, Shard, check_vectors
+from bears.retrieval.vectors import CALLED, Encoded, Shard, TextShard, check_vectors
 from bears.types import Document
 
 KEY = hashlib.sha256().digest_size
@@ -32,26 +32,18 @@ LEFT_ALONE = 30 * 24 * 3600
 """Seconds without use after which kept vectors are removed."""
 
 
-@dataclass(frozen=True, slots=True)
-class TextShard:
-    """A `Shard` before its vectors are computed."""
+def missing(shard: TextShard, rows: Rows) -> list[str]:
+    """Return the texts of a shard that are not among ``rows``, each once."""
+    return [text for text in dict.fromkeys(shard.texts) if text not in rows]
 
-    number: int
-    doc_ids: tuple[str, ...]
-    groups: tuple[str, ...]
-    texts: tuple[str, ...]
 
-    def missing(self, rows: Rows) -> list[str]:
-        """Return the texts that are not among ``rows``, each once."""
-        return [text for text in dict.fromkeys(self.texts) if text not in rows]
-
-    def with_vectors(self, rows: Rows) -> Shard:
-        """Return the shard with the vectors of its texts."""
-        mine = [rows[text] for text in self.texts]
-        vectors = np.array([row["vector"] for row in mine], np.float32)
-        tokens, unread = ([int(row[name]) for row in mine] for name in ("tokens", "unread"))
-        cut = Cut.of(CALLED["document"], max(tokens), map(len, self.texts), unread)
-        return Shard(self.number, self.doc_ids, self.groups, self.texts, vectors, cut)
+def with_vectors(shard: TextShard, rows: Rows) -> Shard:
+    """Return a shard with the vectors of its texts."""
+    mine = [rows[text] for text in shard.texts]
+    vectors = np.array([row["vector"] for row in mine], np.float32)
+    tokens, unread = ([int(row[name]) for row in mine] for name in ("tokens", "unread"))
+    cut = Cut.of(CALLED["document"], max(tokens), map(len, shard.texts), unread)
+    return Shard(shard.number, shard.doc_ids, shard.groups, shard.texts, vectors, cut)
 
 
 def text_shards(documents: Iterable[Document], size: int) -> Iterator[TextShard]:

@@ -8,27 +8,22 @@ A kept vector of a question needs no request, so the encoding time that a run re
 model's only for new questions.
 """
 
-from __future__ import annotations
-
 import asyncio
-from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
-from functools import cached_property
-from typing import TYPE_CHECKING, Any, get_args
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, get_args
 
 import numpy as np
 
-from bears.config import checkout, parse
+from bears.config import checkout
+from bears.config.typed import parse
 from bears.errors import RetrieverUnavailable
 from bears.llm.faults import ClientError, RunStopped
 from bears.llm.limits import Budget, RateLimits
-from bears.llm.models import Models, Price, has_key, models_of
+from bears.llm.models import has_key, models_of
 from bears.llm.wire import Embedded, EmbeddingRequest, token_range
 from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 from bears.retrieval.vectors import Kind, Vectors, normalized
-
-if TYPE_CHECKING:
-    from bears.llm.client import Client
 
 
 class Hosted:
@@ -63,11 +58,6 @@ class Hosted:
         names = ("model", "dimensions", "text_tokens", "too_long")
         return {name: getattr(self.settings, name) for name in names}
 
-    @property
-    def price(self) -> Price:
-        """Return the price of tokens. Raises ConfigurationError if the model has no known price."""
-        return self.settings.price_in(self._models)
-
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of length 1, shape (texts, dimensions); zeros for an empty text.
 
@@ -98,10 +88,16 @@ class Hosted:
             ConfigurationError: there is no price or no key, or a text is too long.
             OSError: a vector cannot be kept; no more are bought.
         """
+        from bears.llm.client import Client
+
         sent, journal = self._sent(texts), self._journals[kind]
         budget = Budget(self.settings.budget, WHERE)
         budget.spent = self.spent
-        client = self._client(budget)
+        models = models_of(checkout())
+        # Created each time: it holds the key, and an encoder may be sent to other processes.
+        client: Client[EmbeddingRequest, Embedded] = Client(
+            self.settings, models, budget, checkout(), self._limits
+        )
         with journal.filling() as keep:
 
             async def take(request: EmbeddingRequest, answer: Embedded) -> None:
@@ -116,9 +112,16 @@ class Hosted:
                 written = map(keep, request.texts, answer.vectors)
                 await asyncio.gather(*map(asyncio.wrap_future, written))
 
-            requests = self.settings.requests(journal.missing(sent))
+            async def first_problem() -> str:
+                requests = self.settings.requests(journal.missing(sent))
+                answers = client.answers(requests, take)
+                problems = [str(each) async for _, each in answers if isinstance(each, ClientError)]
+                return next(iter(problems), "")
+
             try:
-                problem = asyncio.run(_first_problem(client.answers(requests, take)))
+                problem = asyncio.run(first_problem())
+            except RunStopped as stopped:
+                problem = str(stopped)
             finally:
                 self.spent = budget.spent
         if left := len(journal.missing(sent)):
@@ -126,16 +129,6 @@ class Hosted:
                 f"{left:,} of {len(sent):,} {kind}s have no vector yet. {problem}. The others are "
                 f"kept in {self.folder} and are not paid for again"
             )
-
-    @cached_property
-    def _models(self) -> Models:
-        return models_of(checkout())
-
-    def _client(self, budget: Budget) -> Client[EmbeddingRequest, Embedded]:
-        from bears.llm.client import Client
-
-        # Created each time: it holds the key, and an encoder may be sent to other processes.
-        return Client(self.settings, self._models, budget, checkout(), self._limits)
 
     def _sent(self, texts: Iterable[str]) -> list[str]:
         """Return the texts to send, each once, without empty ones, which providers refuse."""
@@ -156,7 +149,7 @@ class Hosted:
         ready = has_key(self.settings, checkout())
         if self.settings.fill == "auto" and ready:
             return
-        sent, price = self._sent(texts), self.price
+        sent, price = self._sent(texts), self.settings.price_in(models_of(checkout()))
         missing = self._journals[kind].missing(sent)
         ranges = [token_range(text) for text in missing]
         least, most = (sum(counts) for counts in zip(*ranges, strict=True))
@@ -168,15 +161,3 @@ class Hosted:
             'budget in US dollars: -S \'overrides=["retriever.encoder.fill=auto", '
             '"retriever.encoder.budget=5"]\''
         )
-
-
-async def _first_problem(
-    answers: AsyncIterator[tuple[EmbeddingRequest, Embedded | ClientError]],
-) -> str:
-    try:
-        problems = [
-            str(outcome) async for _, outcome in answers if isinstance(outcome, ClientError)
-        ]
-    except RunStopped as stopped:
-        return str(stopped)
-    return next(iter(problems), "")

@@ -5,8 +5,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from pydantic import PositiveInt
-
+from bears.config.code import parts_of
 from bears.errors import ConfigurationError
 from bears.layout import EMBEDDINGS
 from bears.llm.models import Endpoint, ceiling
@@ -25,7 +24,7 @@ class HostedSettings(Endpoint):
 
     dimensions: Positive
     folder: str = str(EMBEDDINGS)
-    concurrency: PositiveInt = 8
+    concurrency: Positive = 8
     batch_texts: Positive = 256
     batch_tokens: Positive = 300_000
     text_tokens: Positive = 8191
@@ -65,11 +64,7 @@ class HostedSettings(Endpoint):
             yield EmbeddingRequest(tuple(batch), self.dimensions)
 
 
-def hosted(value: object) -> Iterator[dict[str, Any]]:
-    """Yield the hosted encoders within a retriever's settings, at any depth."""
-    if isinstance(value, dict):
-        if value.get("_target_") == TARGET:
-            yield value
-        value = list(value.values())
-    for inner in value if isinstance(value, list) else ():
-        yield from hosted(inner)
+def hosted(value: object) -> list[dict[str, Any]]:
+    """Return the hosted encoders within a retriever's settings, at any depth."""
+    found = (each for each in parts_of(value) if isinstance(each, dict))
+    return [each for each in found if each.get("_target_") == TARGET]

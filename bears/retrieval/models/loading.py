@@ -1,4 +1,4 @@
-"""A pinned model of sentence-transformers: its files, how it is loaded, and how much it reads."""
+"""A pinned model of sentence-transformers: its files, its device, its batches, what it reads."""
 
 import hashlib
 import json
@@ -11,40 +11,59 @@ from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
+
+from pydantic import Field
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
 from bears.files.records import read_json, sha256_of
-from bears.retrieval.models.placement import CHARACTERS, Placement, required
+from bears.types import Positive
 
 PACKAGE = "package:"
 COMMIT = "[0-9a-f]{40}"
 FILES = ["*.json", "*.txt", "*.model", "*.safetensors"]
 EXPORTS = ["onnx/*", "openvino/*"]
 WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model*.bin*")
+Device = Annotated[str, Field(pattern=r"^(auto|cuda|mps|cpu)(:\d+)?$")]
+Dtype = Literal["auto", "float32", "bfloat16", "float16"]
+CPU_TOKENS, GPU_TOKENS = 2_048, 65_536
+"""Tokens per batch: few enough for the caches of a CPU, enough to keep a GPU busy."""
+CHARACTERS = 100
+"""The most per token on average: longer words are one unknown token to most models."""
+TOKEN_BYTES = 3
+"""Few texts have shorter tokens on average: English ones have about four bytes, Chinese ones three
+or more."""
 
 
-@dataclass(frozen=True, slots=True)
-class Checkpoint:
-    """A model of one revision.
+@dataclass(frozen=True)
+class LocalModel:
+    """One revision of a model of sentence-transformers, and how it runs here.
 
     Args:
-        key: the configuration's key, for messages: ``retriever.encoder``.
         model: ``owner/name`` on the hub, a folder, or ``package:`` and the name of a Python
             package that carries the model and has a function ``get_model_path()``.
         revision: 40 hexadecimal digits of a commit, for a model of the hub.
         code_revision: the same for the Python code that comes with some models; empty: run no
             such code.
+        device: auto, cuda, mps or cpu; auto takes the best available one.
+        dtype: auto, float32, bfloat16 or float16; auto is bfloat16 on a GPU that has it, float16
+            on an older one, else float32.
+        batch_tokens: per batch, padding included; None: chosen by device.
 
     Raises:
         ConfigurationError: the model is empty, or a revision is not a commit or not of the hub.
     """
 
-    key: str
+    key: ClassVar[str]
+    """Where the configuration has it, for messages: ``retriever.encoder``."""
+
     model: str
     revision: str = ""
     code_revision: str = ""
+    device: Device = "auto"
+    dtype: Dtype = "auto"
+    batch_tokens: Positive | None = None
 
     def __post_init__(self) -> None:
         if not self.model:
@@ -70,7 +89,7 @@ class Checkpoint:
             )
 
     @property
-    def identity(self) -> dict[str, str]:
+    def pinned(self) -> dict[str, str]:
         """Return the model and its pin: a commit, a package's version, or a digest of the files."""
         if self.model.startswith(PACKAGE):
             return {"model": self.model, "version": self._of_package(version)}
@@ -141,6 +160,69 @@ class Checkpoint:
             ) from None
         return folder
 
+    def torch_device(self) -> str:
+        """Return the device's name. Raises RetrieverUnavailable if torch is not installed."""
+        torch = required("torch")
+        if self.device != "auto":
+            return self.device
+        if torch.cuda.is_available():
+            return "cuda"
+        return "mps" if torch.backends.mps.is_available() else "cpu"
+
+    @property
+    def parallel(self) -> bool:
+        """Return whether the model runs beside the processor that tokenizes."""
+        return self.torch_device() != "cpu"
+
+    def precision(self) -> str:
+        """Return the name of the dtype, which the vectors depend on."""
+        if self.dtype != "auto":
+            return self.dtype
+        if not self.torch_device().startswith("cuda"):
+            return "float32"
+        return "bfloat16" if required("torch").cuda.is_bf16_supported() else "float16"
+
+    def batches(self, texts: Sequence[str], max_length: int) -> Iterator[list[int]]:
+        """Yield the positions of the texts of each batch; texts of similar length share one.
+
+        Batches are limited by tokens, so that one long text does not pad the others.
+
+        Args:
+            texts: in any order.
+            max_length: how many tokens are read of a text.
+        """
+        usual = CPU_TOKENS if self.torch_device() == "cpu" else GPU_TOKENS
+        lengths = [min(max_length, 2 + len(text.encode()) // TOKEN_BYTES) for text in texts]
+        return batches(lengths, self.batch_tokens or usual)
+
+
+def batches(lengths: Sequence[int], tokens: int) -> Iterator[list[int]]:
+    """Yield the positions of the texts of each batch, the longest texts first.
+
+    A batch, padded to its longest text, has at most ``tokens`` tokens, or one text.
+    """
+    order = sorted(range(len(lengths)), key=lambda position: -lengths[position])
+    start = 0
+    while start < len(order):
+        size = max(1, tokens // lengths[order[start]])
+        yield order[start : start + size]
+        start += size
+
+
+def required(package: str) -> Any:
+    """Import torch or a package that builds on it.
+
+    Raises:
+        RetrieverUnavailable: it is not installed.
+    """
+    try:
+        return import_module(package)
+    except ModuleNotFoundError:
+        raise RetrieverUnavailable(
+            f"this retriever needs {package}, which is not installed; "
+            f"{install_command('dense')} installs it, with torch"
+        ) from None
+
 
 def unread(tokenizer: Any, tokens: int, texts: Sequence[Sequence[str]]) -> list[int]:
     """Count the characters of each text, or pair of texts, that are beyond its first tokens.
@@ -177,18 +259,18 @@ SAME = {
 
 
 @contextmanager
-def in_transformers_layout(checkpoint: Checkpoint, folder: Path) -> Iterator[Path]:
+def in_transformers_layout(model: LocalModel, folder: Path) -> Iterator[Path]:
     """Yield a folder that transformers can read: ``folder``, or for gte a temporary one.
 
     Raises:
         RetrieverUnavailable: transformers' gte does not support its configuration.
     """
     file = folder / "config.json"
-    config = read_json(file) if file.is_file() and not checkpoint.code_revision else {}
+    config = read_json(file) if file.is_file() and not model.code_revision else {}
     if config.get("model_type") != "new":
         yield folder
         return
-    translated = _gte(checkpoint, config)
+    translated = _gte(model, config)
     with TemporaryDirectory() as name:
         for path in folder.iterdir():
             if path != file:
@@ -197,7 +279,7 @@ def in_transformers_layout(checkpoint: Checkpoint, folder: Path) -> Iterator[Pat
         yield Path(name)
 
 
-def _gte(checkpoint: Checkpoint, new: Mapping[str, Any]) -> Any:
+def _gte(model: LocalModel, new: Mapping[str, Any]) -> Any:
     """Return the configuration of type "new" as a `transformers.GteConfig`.
 
     NTK scaling (https://kexue.fm/archives/9706, fixed) is a larger base and one factor for all
@@ -209,9 +291,9 @@ def _gte(checkpoint: Checkpoint, new: Mapping[str, Any]) -> Any:
     wrong = {key: new[key] for key, value in SAME.items() if new.get(key, value) != value}
     if wrong or scaling["type"] != "ntk" or "mixed_b" in scaling:
         raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: its config.json has {wrong or scaling}, "
+            f"{model.key}.model {model.model}: its config.json has {wrong or scaling}, "
             "which transformers' gte does not support. Allow the model's own code at one commit: "
-            f"{checkpoint.key}.code_revision=COMMIT"
+            f"{model.key}.code_revision=COMMIT"
         )
     factor = float(scaling["factor"])
     head = new["hidden_size"] // new["num_attention_heads"]
@@ -231,30 +313,26 @@ UNUSED = ("pooler.", "position_ids")
 
 
 def load(
-    kind: Literal["SentenceTransformer", "CrossEncoder"],
-    checkpoint: Checkpoint,
-    placement: Placement,
-    **settings: Any,
+    kind: Literal["SentenceTransformer", "CrossEncoder"], model: LocalModel, **settings: Any
 ) -> Any:
     """Load a model from its folder, without a request to the hub.
 
     Args:
         kind: its class in sentence-transformers.
-        checkpoint: which model.
-        placement: device and precision.
+        model: which model, and on which device and in which precision.
         settings: more arguments of that class.
 
     Raises:
         RetrieverUnavailable: the model needs a package, a file or code that is missing.
     """
-    device, dtype = placement.torch_device(), getattr(required("torch"), placement.precision())
+    device, dtype = model.torch_device(), getattr(required("torch"), model.precision())
     transformers, library = required("transformers"), required("sentence_transformers")
     transformers.utils.logging.disable_progress_bar()
-    folder = checkpoint.folder()
-    code = {"code_revision": checkpoint.code_revision} if checkpoint.code_revision else {}
+    folder, name = model.folder(), f"{model.key}.model {model.model}"
+    code = {"code_revision": model.code_revision} if model.code_revision else {}
     try:
-        with in_transformers_layout(checkpoint, folder) as readable, _missing() as missing:
-            model = getattr(library, kind)(
+        with in_transformers_layout(model, folder) as readable, _missing() as missing:
+            loaded = getattr(library, kind)(
                 str(readable),
                 device=device,
                 trust_remote_code=bool(code),
@@ -266,18 +344,18 @@ def load(
             )
     except (OSError, ValueError, RuntimeError, ImportError, KeyError, AssertionError) as error:
         raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: sentence-transformers cannot load "
-            f"{folder} on {device}: {first_line(error)}. Check {checkpoint.key}.device, and that "
-            "the folder has config.json, model.safetensors and tokenizer.json. A model that runs "
-            f"code of its own needs the commit of that code: {checkpoint.key}.code_revision=COMMIT"
+            f"{name}: sentence-transformers cannot load {folder} on {device}: "
+            f"{first_line(error)}. Check {model.key}.device, and that the folder has config.json, "
+            "model.safetensors and tokenizer.json. A model that runs code of its own needs the "
+            f"commit of that code: {model.key}.code_revision=COMMIT"
         ) from error
     if missing:
         raise RetrieverUnavailable(
-            f"{checkpoint.key}.model {checkpoint.model}: {len(missing)} weights of this "
-            f"architecture are not in its files, first {missing[0]}; they would be random numbers. "
-            "The model is not of the kind that this retriever needs, or needs code of its own"
+            f"{name}: {len(missing)} weights of this architecture are not in its files, first "
+            f"{missing[0]}; they would be random numbers. The model is not of the kind that this "
+            "retriever needs, or needs code of its own"
         )
-    return model
+    return loaded
 
 
 def positions(model: Any) -> int:

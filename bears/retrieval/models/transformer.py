@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import cached_property
 from itertools import chain, islice
 from typing import Annotated, Any, Literal, get_args
@@ -11,13 +12,10 @@ import numpy as np
 from pydantic import Field
 
 from bears.errors import ConfigurationError
-from bears.retrieval.models.loading import Checkpoint, load, positions
+from bears.retrieval.models.loading import CHARACTERS, LocalModel, load, positions, required
 from bears.retrieval.models.loading import unread as characters_unread
-from bears.retrieval.models.placement import CHARACTERS, Device, Dtype, Placement, required
 from bears.retrieval.vectors import Kind, Vectors, normalized
-from bears.types import Positive
 
-KEY = "retriever.encoder"
 THREADS = 3
 """On a GPU: while one thread's batch is computed, the others tokenize the next ones."""
 BATCHES = 16
@@ -25,62 +23,43 @@ BATCHES = 16
 Pooling = Literal["cls", "mean", "max", "mean_sqrt_len_tokens", "weightedmean", "lasttoken"]
 
 
-class TransformerEncoder:
+@dataclass(frozen=True)
+class TransformerEncoder(LocalModel):
     """A model with its recipe. None stands for the setting in the model's own files.
 
     Vectors do not depend on the rest of the batch, except for the last bits of their floats.
 
     Args:
-        model: ``owner/name`` on the hub, a folder, or ``package:NAME``; see `Checkpoint`.
-        revision: 40 hexadecimal digits of a commit, for a model of the hub.
         question_prefix: put before a question; None: the model's prompt ``query``.
         document_prefix: put before a document; None: the first prompt of ``document``,
             ``passage`` and ``corpus`` that the model has.
         pooling: how the tokens' vectors become one.
         max_length: tokens read of a text, including the two or so that the tokenizer adds.
-        device: auto, cuda, mps or cpu.
-        dtype: auto, float32, bfloat16 or float16.
-        batch_tokens: per batch, padding included; None: chosen by device.
-        code_revision: a commit of the code that comes with the model; empty: run no such code.
-
-    Raises:
-        ConfigurationError: as `Checkpoint` does.
     """
 
-    def __init__(
-        self,
-        model: str,
-        revision: str = "",
-        question_prefix: str | None = None,
-        document_prefix: str | None = None,
-        pooling: Pooling | None = None,
-        max_length: Annotated[int, Field(ge=3)] | None = None,
-        device: Device = "auto",
-        dtype: Dtype = "auto",
-        batch_tokens: Positive | None = None,
-        code_revision: str = "",
-    ) -> None:
-        self._checkpoint = Checkpoint(KEY, model, revision, code_revision)
-        self._placement = Placement(KEY, device, dtype, batch_tokens)
-        self._question_prefix, self._document_prefix = question_prefix, document_prefix
-        self._pooling, self._max_length = pooling, max_length
+    key = "retriever.encoder"
+
+    question_prefix: str | None = None
+    document_prefix: str | None = None
+    pooling: Pooling | None = None
+    max_length: Annotated[int, Field(ge=3)] | None = None
 
     @property
     def identity(self) -> Mapping[str, object]:
         """Return model, revision, recipe and dtype, but not the device."""
         return {
-            **self._checkpoint.identity,
-            "question_prefix": self._question_prefix,
-            "document_prefix": self._document_prefix,
-            "pooling": self._pooling,
-            "max_length": self._max_length,
-            "dtype": self._placement.precision(),
+            **self.pinned,
+            "question_prefix": self.question_prefix,
+            "document_prefix": self.document_prefix,
+            "pooling": self.pooling,
+            "max_length": self.max_length,
+            "dtype": self.precision(),
         }
 
     @property
     def dimensions(self) -> int:
         """Return the dimensions of the vectors."""
-        return int(self.model.get_embedding_dimension())
+        return int(self.loaded.get_embedding_dimension())
 
     def load(self) -> None:
         """Read the weights."""
@@ -88,17 +67,17 @@ class TransformerEncoder:
 
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of length 1, shape (texts, dimensions)."""
-        return self._encode(self.model.encode_document, self._prompt("document"), texts)
+        return self._encode(self.loaded.encode_document, self._prompt("document"), texts)
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """Return the same as `documents`, with the questions' prefix."""
-        return self._encode(self.model.encode_query, self._prompt("question"), texts)
+        return self._encode(self.loaded.encode_query, self._prompt("question"), texts)
 
     def unread(self, kind: Kind, texts: Sequence[str]) -> tuple[int, list[int]]:
         """Return the model's length, and how many characters of each text are beyond it."""
-        prompt, most = self._prompt(kind), self.model.max_seq_length
+        prompt, most = self._prompt(kind), self.loaded.max_seq_length
         left = np.zeros(len(texts), np.int64)
-        for batch in self._placement.batches(texts, most):
+        for batch in self.batches(texts, most):
             left[batch] = characters_unread(
                 self._counting, most, [[prompt + texts[i]] for i in batch]
             )
@@ -106,12 +85,12 @@ class TransformerEncoder:
 
     def blocks(self, texts: Sequence[str]) -> Iterator[list[int]]:
         """Yield the positions of the texts of each block: on a GPU many batches, else one."""
-        batches = self._placement.batches(texts, self.model.max_seq_length)
-        while block := list(islice(batches, BATCHES if self._placement.parallel else 1)):
+        batches = self.batches(texts, self.loaded.max_seq_length)
+        while block := list(islice(batches, BATCHES if self.parallel else 1)):
             yield list(chain.from_iterable(block))
 
     @cached_property
-    def model(self) -> Any:
+    def loaded(self) -> Any:
         """Return the `sentence_transformers.SentenceTransformer`, loaded at first use.
 
         Raises:
@@ -120,60 +99,60 @@ class TransformerEncoder:
                 than the model reads, or its vectors are not made for cosines.
         """
         self._check_recipe()
-        model = load("SentenceTransformer", self._checkpoint, self._placement)
+        model = load("SentenceTransformer", self)
         steps = dict(model.named_children())
         kinds = {type(step).__name__ for step in steps.values()}
         if model.similarity_fn_name == "dot" and "Normalize" not in kinds:
             raise ConfigurationError(
-                f"{self._checkpoint.model} is for dot products of vectors of any length; indexes "
+                f"{self.model} is for dot products of vectors of any length; indexes "
                 "here compare by cosine. Choose a model whose vectors are normalized"
             )
-        if self._pooling is not None:
+        if self.pooling is not None:
             pooling = required("sentence_transformers.sentence_transformer.modules").Pooling
             for name, step in steps.items():
                 if isinstance(step, pooling):
-                    setattr(model, name, pooling(step.embedding_dimension, self._pooling))
+                    setattr(model, name, pooling(step.embedding_dimension, self.pooling))
         model.max_seq_length = self._length(model)
         return model
 
     @cached_property
     def _counting(self) -> Any:
         # A call sets how a tokenizer pads and cuts, which another thread must not see.
-        return deepcopy(self.model.tokenizer)
+        return deepcopy(self.loaded.tokenizer)
 
     def _check_recipe(self) -> None:
-        folder = self._checkpoint.folder()
-        known = self._pooling is not None or (folder / "modules.json").is_file()
+        folder = self.folder()
+        known = self.pooling is not None or (folder / "modules.json").is_file()
         if folder.is_dir() and not known:
             raise ConfigurationError(
-                f"{KEY}.pooling is null, but {self._checkpoint.model} has no modules.json that "
+                f"{self.key}.pooling is null, but {self.model} has no modules.json that "
                 f"says how to pool. See its model card, and give one of "
                 f"{', '.join(get_args(Pooling))}"
             )
 
     def _length(self, model: Any) -> int:
         """Return how many tokens are read of a text."""
-        wanted, most = self._max_length, positions(model)
+        wanted, most = self.max_length, positions(model)
         if wanted is not None and wanted > most:
             raise ConfigurationError(
-                f"{KEY}.max_length is {wanted}, but {self._checkpoint.model} reads {most} tokens"
+                f"{self.key}.max_length is {wanted}, but {self.model} reads {most} tokens"
             )
         return min(wanted or model.max_seq_length or most, most)
 
     def _prompt(self, kind: Kind) -> str:
         given, *names = {
-            "document": (self._document_prefix, "document", "passage", "corpus"),
-            "question": (self._question_prefix, "query"),
+            "document": (self.document_prefix, "document", "passage", "corpus"),
+            "question": (self.question_prefix, "query"),
         }[kind]
         if given is not None:
             return given
         return next(
-            (self.model.prompts[name] for name in names if self.model.prompts.get(name)), ""
+            (self.loaded.prompts[name] for name in names if self.loaded.prompts.get(name)), ""
         )
 
     def _encode(self, encode: Callable[..., Any], prompt: str, texts: Sequence[str]) -> Vectors:
-        most = self.model.max_seq_length * CHARACTERS
-        batches = list(self._placement.batches(texts, self.model.max_seq_length))
+        most = self.loaded.max_seq_length * CHARACTERS
+        batches = list(self.batches(texts, self.loaded.max_seq_length))
 
         def vectors_of(batch: list[int]) -> Any:
             some = [texts[row][:most] for row in batch]
@@ -188,7 +167,7 @@ class TransformerEncoder:
 
         # The first batch sets how the tokenizer pads, which the threads only read.
         parts = [vectors_of(batch) for batch in batches[:1]]
-        if self._placement.parallel:
+        if self.parallel:
             with ThreadPoolExecutor(THREADS) as pool:
                 parts += pool.map(vectors_of, batches[1:])
         else:

@@ -1,7 +1,7 @@
 """WordLlama: static token embeddings, averaged; the weights come with its package (MIT)."""
 
 import logging
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -11,8 +11,8 @@ import numpy as np
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.vectors import Vectors, normalized
 
-TOGETHER, TOKENS = 64, 50_000
-"""Texts of a batch, and tokens whose vectors are added up at once."""
+TOKENS = 50_000
+"""How many tokens' vectors are added up at once."""
 
 
 class WordLlama:
@@ -50,11 +50,6 @@ class WordLlama:
                 means[row] = np.concatenate([means[row : row + 1], some]).sum(axis=0)
             means[row] /= np.float32(max(len(ids), 1))
         return normalized(means)
-
-    def batches(self, texts: Sequence[str]) -> Iterator[range]:
-        """Yield the positions of a few texts at a time."""
-        for first in range(0, len(texts), TOGETHER):
-            yield range(first, min(first + TOGETHER, len(texts)))
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """Return the same as `documents`."""

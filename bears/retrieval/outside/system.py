@@ -14,10 +14,10 @@ import httpx2
 from pydantic import Field
 from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait_exponential_jitter
 
-from bears.config import checkout, parse
+from bears.config import checkout
 from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
-from bears.config.typed import named
+from bears.config.typed import named, parse
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
 from bears.files.intake.files import json_value
 from bears.files.journal import Journal
@@ -31,8 +31,6 @@ from bears.retrieval.retriever import Query, Stopwatch
 from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking, in_order
 
 TEXTS = "documents.jsonl"
-PLACE = ("question", "repeat", "replies")
-"""What a line of the journal has beside a reply."""
 HEADER = re.compile(r"([\w!#$%&'*+.^`|~-]+):\s*([\x20-\x7e]*)", re.ASCII)
 
 
@@ -246,7 +244,8 @@ class OutsideSearcher:
 
 def _kept(row: Mapping[str, Any]) -> Reply:
     """Return the reply in a line of the journal."""
-    fields = {name: value for name, value in row.items() if name not in PLACE}
+    beside = ("question", "repeat", "replies")
+    fields = {name: value for name, value in row.items() if name not in beside}
     if "replies" in row:  # As earlier versions wrote it.
         fields["steps"] = [{"query": row["question"], "passages": row["replies"]}]
     return parse(Reply, fields, "the journal of a system")

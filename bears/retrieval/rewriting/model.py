@@ -1,6 +1,6 @@
 """Rewriting by a model: a conversation becomes one standalone question, or nothing to search."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import ClassVar, Literal
@@ -63,12 +63,12 @@ class RewriteTask(FlatUse[RewriteRequest]):
 
     Args:
         settings: the model and its prompt.
-        language: title and native_name of the documents' language, for the prompt.
+        language: of the documents.
         questions: in the benchmark's order.
     """
 
     settings: RewriterSettings
-    language: Mapping[str, str]
+    language: WrittenIn
     questions: Sequence[Question]
 
     name = "rewrite"
@@ -88,12 +88,11 @@ class RewriteTask(FlatUse[RewriteRequest]):
         return self.settings.prompt.version
 
     def messages(self, request: RewriteRequest, reasons: Sequence[str]) -> tuple[str, str]:
-        system = self.settings.prompt.system.format(**self.language).strip()
+        names = {"title": self.language.title, "native_name": self.language.native_name}
+        system = self.settings.prompt.system.format(**names).strip()
         if reasons:
-            problems = "; ".join(reasons)
-            system += (
-                f"\n\nYour last answer was not taken: {problems}. Mend that, silently."  # prompt
-            )
+            why = "; ".join(reasons)
+            system += f"\n\nYour last answer was not taken: {why}. Mend that, silently."  # prompt
         earlier = [asdict(turn) for turn in request.turns]
         return system, shown({"earlier": earlier, "last_message": request.text})
 
@@ -106,7 +105,22 @@ class RewriteTask(FlatUse[RewriteRequest]):
         except FormatError as error:
             return CheckedReply("", [str(error)], [])
         query = " ".join(rewrite["standalone_query"].split())
-        return _judged(rewrite["search"], query, request)
+        doubts = []
+        if not rewrite["search"]:
+            if blank(query):
+                return CheckedReply(_line(False, ""), [], [])
+            # Small models often answer this for real questions, and a useless search costs less.
+            doubts.append("search is false, but there is a standalone_query")
+        earlier = "\n".join(turn.content for turn in request.turns)
+        if not earlier:
+            return CheckedReply(_line(True, request.text), [], doubts)
+        if blank(query):
+            return CheckedReply("", ["standalone_query is empty, though search is true"], [])
+        if len(query) > len(earlier) + len(request.text) + LONGEST:
+            return CheckedReply("", [f"standalone_query has {len(query)} characters"], [])
+        if not _pairs(query) & _pairs(f"{earlier}\n{request.text}"):
+            doubts.append("standalone_query has no word of the conversation")
+        return CheckedReply(_line(True, query), [], doubts)
 
     def asked(self, known: KeptReplies) -> list[RewrittenQuestion]:
         """Return the search for each question.
@@ -116,25 +130,6 @@ class RewriteTask(FlatUse[RewriteRequest]):
             RepliesCorrupt: a kept reply is not a rewrite.
         """
         return [_asked(request, line) for request, line in self.replies(known)]
-
-
-def _judged(search: bool, query: str, request: RewriteRequest) -> CheckedReply:
-    doubts = []
-    if not search:
-        if blank(query):
-            return CheckedReply(_line(False, ""), [], [])
-        # Small models often answer this for real questions; a useless search costs less than none.
-        doubts.append("search is false, but there is a standalone_query")
-    earlier = "\n".join(turn.content for turn in request.turns)
-    if not earlier:
-        return CheckedReply(_line(True, request.text), [], doubts)
-    if blank(query):
-        return CheckedReply("", ["standalone_query is empty, though search is true"], [])
-    if len(query) > len(earlier) + len(request.text) + LONGEST:
-        return CheckedReply("", [f"standalone_query has {len(query)} characters"], [])
-    if not _pairs(query) & _pairs(f"{earlier}\n{request.text}"):
-        doubts.append("standalone_query has no word of the conversation")
-    return CheckedReply(_line(True, query), [], doubts)
 
 
 def _line(search: bool, query: str) -> str:
@@ -168,5 +163,4 @@ def read_task(queries: Path, *, rewriter: RewriterSettings, written_in: WrittenI
     Raises:
         ConfigurationError, FormatError: the settings or the questions are invalid.
     """
-    language = {"title": written_in.title, "native_name": written_in.native_name}
-    return RewriteTask(rewriter, language, read_questions(queries))
+    return RewriteTask(rewriter, written_in, read_questions(queries))

@@ -20,6 +20,7 @@ from pydantic import Field
 from bears.files.intake.files import read_whole
 from bears.files.progress import Progress
 from bears.files.records import atomic_write, write_text
+from bears.language.text import grouped
 from bears.retrieval.index_files import map_array, read_value
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Stopwatch
@@ -93,7 +94,7 @@ def write_postings(documents: Iterable[Document], analyze: Analyzer, folder: Pat
     bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
     with bar, tempfile.TemporaryFile(dir=folder) as stream:
         spilled = _Spilled(stream)
-        for batch in _batches(documents):
+        for batch in grouped(documents, lambda each: len(each.content), TOGETHER):
             counted = vocabulary.count([document.content for document in batch])
             spilled.add(counted, first=len(doc_ids))
             doc_ids.extend([document.doc_id for document in batch])
@@ -104,19 +105,6 @@ def write_postings(documents: Iterable[Document], analyze: Analyzer, folder: Pat
     _save(folder / "lengths.npy", np.concatenate(lengths))
     for name, values in (("doc_ids", doc_ids), ("groups", groups)):
         write_text(folder / f"{name}.json", json.dumps(values, ensure_ascii=False))
-
-
-def _batches(documents: Iterable[Document]) -> Iterator[list[Document]]:
-    batch: list[Document] = []
-    characters = 0
-    for document in documents:
-        batch.append(document)
-        characters += len(document.content)
-        if characters > TOGETHER:
-            yield batch
-            batch, characters = [], 0
-    if batch:
-        yield batch
 
 
 class _Spilled:

@@ -247,39 +247,20 @@ AnalyzerName = Annotated[str, AfterValidator(_known)]
 """One of `ANALYZERS`, or empty."""
 
 
-class Vocabulary:
-    """Numbers terms. A word is analyzed once, as long as it is remembered."""
+class Vocabulary(dict[str, list[int]]):
+    """Words to the numbers of their terms; a known word costs one lookup and no call.
+
+    A word is analyzed once, as long as it is remembered.
+    """
 
     def __init__(self, analyze: Analyzer) -> None:
+        self._analyze, self._characters = analyze, 0
         self._numbers: defaultdict[str, int] = defaultdict(count().__next__)
-        self._words = _Words(analyze, self._numbers)
 
     @property
     def terms(self) -> list[str]:
         """Return every term so far, by number."""
         return list(self._numbers)
-
-    def count(self, texts: Sequence[str]) -> "Counts":
-        """Count the terms of texts."""
-        numbered = [
-            list(chain.from_iterable(map(self._words.__getitem__, text.split()))) for text in texts
-        ]
-        lengths = np.fromiter(map(len, numbered), np.int64, len(texts))
-        terms = np.fromiter(chain.from_iterable(numbered), np.int64, int(lengths.sum()))
-        # Term and text in one number: sorting those is several times faster than by two keys.
-        pairs = terms << 32 | np.arange(len(texts)).repeat(lengths)
-        pairs.sort()
-        firsts = np.flatnonzero(changes(pairs))
-        counts = np.diff(firsts, append=len(pairs))
-        pairs = pairs[firsts]
-        return Counts(pairs >> 32, pairs & 0xFFFFFFFF, counts, lengths)
-
-
-class _Words(dict[str, list[int]]):
-    """Words to the numbers of their terms; a known word costs one lookup and no call."""
-
-    def __init__(self, analyze: Analyzer, numbers: defaultdict[str, int]) -> None:
-        self._analyze, self._numbers, self._characters = analyze, numbers, 0
 
     def __missing__(self, word: str) -> list[int]:
         if self._characters > REMEMBERED:
@@ -290,6 +271,21 @@ class _Words(dict[str, list[int]]):
             self._characters += len(word)
             self[word] = numbers
         return numbers
+
+    def count(self, texts: Sequence[str]) -> "Counts":
+        """Count the terms of texts."""
+        numbered = [
+            list(chain.from_iterable(map(self.__getitem__, text.split()))) for text in texts
+        ]
+        lengths = np.fromiter(map(len, numbered), np.int64, len(texts))
+        terms = np.fromiter(chain.from_iterable(numbered), np.int64, int(lengths.sum()))
+        # Term and text in one number: sorting those is several times faster than by two keys.
+        pairs = terms << 32 | np.arange(len(texts)).repeat(lengths)
+        pairs.sort()
+        firsts = np.flatnonzero(changes(pairs))
+        counts = np.diff(firsts, append=len(pairs))
+        pairs = pairs[firsts]
+        return Counts(pairs >> 32, pairs & 0xFFFFFFFF, counts, lengths)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,21 +1,22 @@
-"""Vectors in a file, searched exactly with NumPy."""
+"""Vectors in a file, searched exactly with NumPy: the same ranking in every store."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import IO, NamedTuple
+from typing import IO
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bears.errors import StoreError
 from bears.files.records import atomic_write, read_lines, to_line
 from bears.retrieval.index_files import map_array
-from bears.retrieval.ranking import best
-from bears.retrieval.stores.exact import candidates, check_dimensions, cosines, dense_slack
+from bears.retrieval.ranking import BITS, best, kth_best
 from bears.retrieval.vectors import Shard, Vectors, checked
 from bears.types import Ranking
 
 PRODUCT = 1 << 24
 """How many scores are computed at once, of 4 bytes each."""
+_UNIT = 2.0**-24
 
 
 class Memory:
@@ -47,19 +48,14 @@ class Memory:
 
     def open(self, folder: Path) -> "MemorySearcher":
         """Map what `write` wrote. Raises StoreError and FormatError as `read_chunks` does."""
-        return MemorySearcher(read_chunks(folder))
+        return MemorySearcher(*read_chunks(folder))
 
 
-class StoredChunks(NamedTuple):
-    """All chunks of an index: their vectors, shape (chunks, dimensions), and what they are of."""
-
-    vectors: Vectors
-    doc_ids: list[str]
-    groups: list[str]
-
-
-def read_chunks(folder: Path) -> StoredChunks:
+def read_chunks(folder: Path) -> tuple[Vectors, list[str], list[str]]:
     """Read what `Memory.write` wrote; the vectors stay in their file.
+
+    Returns:
+        Of all chunks, the vectors, shape (chunks, dimensions), the doc_ids and the groups.
 
     Raises:
         StoreError: a file is damaged.
@@ -71,9 +67,7 @@ def read_chunks(folder: Path) -> StoredChunks:
         doc_ids += line["doc_ids"]
         # They are left out if all are empty.
         groups += line["groups"] or [""] * len(line["doc_ids"])
-    return StoredChunks(
-        map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
-    )
+    return map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
 
 
 def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:
@@ -86,8 +80,8 @@ def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:
 class MemorySearcher:
     """A matrix product for several questions at once; the system pages the vectors in and out."""
 
-    def __init__(self, chunks: StoredChunks) -> None:
-        self._vectors, self._doc_ids, groups = chunks
+    def __init__(self, vectors: Vectors, doc_ids: Sequence[str], groups: Sequence[str]) -> None:
+        self._vectors, self._doc_ids = vectors, doc_ids
         positions: dict[str, list[int]] = {}
         for position, group in enumerate(groups):
             if group:
@@ -128,3 +122,40 @@ class MemorySearcher:
     def exactness(self, vectors: Vectors, k: int) -> Mapping[str, object]:  # noqa: ARG002
         """Return that this search is exact."""
         return {"exact": True}
+
+
+def dense_slack(dimensions: int) -> float:
+    """Return how far below the last wanted float32 cosine a text may still belong to the best.
+
+    This is twice the error of a float32 dot product of vectors of length 1, in whatever order it
+    is summed (Higham 2002, equation 3.5), and one step of the rounding of scores.
+    """
+    error = dimensions * _UNIT / (1 - dimensions * _UNIT)
+    return 2 * error + 2.0 ** (1 - BITS)
+
+
+def cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
+    """Return dot products in float64; shapes (n, dimensions), (dimensions,) to (n,)."""
+    return np.asarray(vectors.astype(np.float64) @ vector.astype(np.float64))
+
+
+def check_dimensions(vectors: Vectors, dimensions: int) -> None:
+    """Raise StoreError if the questions' dimensions differ from those of the index."""
+    if vectors.shape[1] != dimensions:
+        raise StoreError(
+            f"the question has {vectors.shape[1]} dimensions, the index {dimensions}; "
+            "index again with the encoder of the questions: `dvc repro index`"
+        )
+
+
+def candidates(scores: NDArray[np.float32], k: int, slack: float) -> NDArray[np.int64]:
+    """Return the positions of all texts that may be among the ``k`` best.
+
+    Args:
+        scores: shape (n,).
+        k: how many texts.
+        slack: `dense_slack`.
+    """
+    if k >= len(scores):
+        return np.arange(len(scores))
+    return np.flatnonzero(scores >= np.float32(kth_best(scores, k)) - slack)

@@ -16,8 +16,13 @@ from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
 from bears.files.records import write_json
 from bears.retrieval.index_files import read_value
 from bears.retrieval.ranking import best
-from bears.retrieval.stores.exact import check_dimensions, cosines, dense_slack
-from bears.retrieval.stores.memory import Memory, read_chunks
+from bears.retrieval.stores.memory import (
+    Memory,
+    check_dimensions,
+    cosines,
+    dense_slack,
+    read_chunks,
+)
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
 from bears.retrieval.vectors import NumberedShard, Shard, Vectors, numbered
 from bears.types import ForbidsExtra, Positive, Ranking

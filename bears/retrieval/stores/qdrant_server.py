@@ -3,7 +3,6 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
@@ -37,9 +36,6 @@ class Hnsw:
     from_kb: Annotated[int, Field(ge=0)]
 
 
-NO_GRAPH = Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
-
-
 class Server:
     """A connection; nothing is sent before the first call.
 
@@ -70,7 +66,7 @@ class Server:
                 "http://localhost:6333"
             ) from None
 
-    def ask(self, call: Callable[[], T], patient: bool = True) -> T:
+    def ask(self, call: Callable[..., T], *args: Any, patient: bool = True, **options: Any) -> T:
         """Return the result of ``call``; retry while the server is away or overloaded.
 
         Raises:
@@ -87,7 +83,7 @@ class Server:
             reraise=True,
         )
         try:
-            return retrying(call)
+            return retrying(call, *args, **options)
         except (ApiException, QdrantException) as error:
             reason = " ".join(str(getattr(error, "source", error)).split())
             raise StoreError(
@@ -122,55 +118,48 @@ class Collection:
 
         self.name, self.hnsw = name, hnsw
         self._api: Any = models
-        self._server, self._client = server, server.client
+        self._server, self._client, self._ask = server, server.client, server.ask
 
     def count(self, shard: str = "") -> int:
         """Return how many points there are, or how many of this shard."""
         only = self._where("shard", shard)
-        result = self._server.ask(
-            lambda: self._client.count(self.name, count_filter=only, exact=True)
-        )
-        return int(result.count)
+        return int(self._ask(self._client.count, self.name, count_filter=only, exact=True).count)
 
     def dimensions(self) -> int | None:
         """Return the dimensions of the vectors called ``dense``; None without a collection.
 
         They are 0 if the collection has other vectors.
         """
-        ask = self._server.ask
-        if not ask(lambda: self._client.collection_exists(self.name)):
+        if not self._ask(self._client.collection_exists, self.name):
             return None
-        vectors = ask(lambda: self._client.get_collection(self.name)).config.params.vectors
+        vectors = self._ask(self._client.get_collection, self.name).config.params.vectors
         named = vectors if isinstance(vectors, dict) else {}
         return int(named["dense"].size) if "dense" in named else 0
 
     def shards_at(self, starts: Sequence[int]) -> list[str]:
         """Return the digest of the shard of each of these points; empty for absent points."""
-        records = self._server.ask(
-            lambda: self._client.retrieve(self.name, list(starts), with_payload=["shard"])
-        )
+        records = self._ask(self._client.retrieve, self.name, [*starts], with_payload=["shard"])
         known = {record.id: (record.payload or {}).get("shard", "") for record in records}
         return [str(known.get(start, "")) for start in starts]
 
     def create(self, dimensions: int, shards: int, replicas: int) -> None:
         """Create the collection."""
         vector = self._api.VectorParams(size=dimensions, distance=self._api.Distance.DOT)
-        self._server.ask(
-            lambda: self._client.create_collection(
-                self.name,
-                vectors_config={"dense": vector},
-                shard_number=shards,
-                replication_factor=replicas,
-                **self._graph(),
-            )
+        self._ask(
+            self._client.create_collection,
+            self.name,
+            vectors_config={"dense": vector},
+            shard_number=shards,
+            replication_factor=replicas,
+            **self._graph(),
         )
 
     def set_graph(self) -> None:
         """Give an existing collection the graph of the present settings."""
-        self._server.ask(lambda: self._client.update_collection(self.name, **self._graph()))
+        self._ask(self._client.update_collection, self.name, **self._graph())
 
     def _graph(self) -> dict[str, Any]:
-        graph = self.hnsw or NO_GRAPH
+        graph = self.hnsw or Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
         return {
             "hnsw_config": self._api.HnswConfigDiff(
                 m=graph.m, ef_construct=graph.ef_construct, full_scan_threshold=graph.from_kb
@@ -182,9 +171,7 @@ class Collection:
         """Index the fields by which points are found, if they are not indexed yet."""
         keyword = self._api.PayloadSchemaType.KEYWORD
         for field in ("shard", "group"):
-            self._server.ask(
-                partial(self._client.create_payload_index, self.name, field, keyword, wait=True)
-            )
+            self._ask(self._client.create_payload_index, self.name, field, keyword, wait=True)
 
     def upsert(self, numbered: NumberedShard, size: int) -> None:
         """Store a shard, ``size`` points per request; sending it twice stores it once."""
@@ -193,11 +180,11 @@ class Collection:
             payloads = numbered.payloads[first : first + size]
             ids = range(numbered.start + first, numbered.start + first + len(payloads))
             batch = self._api.Batch(ids=list(ids), vectors={"dense": vectors}, payloads=payloads)
-            self._server.ask(partial(self._client.upsert, self.name, batch, wait=True))
+            self._ask(self._client.upsert, self.name, batch, wait=True)
 
     def indexed(self) -> bool:
         """Return whether the server has finished its graph."""
-        status = self._server.ask(lambda: self._client.get_collection(self.name)).status
+        status = self._ask(self._client.get_collection, self.name).status
         return bool(status.value == "green")
 
     def request(self, vector: list[float], limit: int, exact: bool, group: str) -> Any:
@@ -220,7 +207,7 @@ class Collection:
 
     def search(self, requests: list[Any]) -> list[list[Any]]:
         """Return the points of each request, best first; all are sent together."""
-        answers = self._server.ask(lambda: self._client.query_batch_points(self.name, requests))
+        answers = self._ask(self._client.query_batch_points, self.name, requests)
         return [answer.points for answer in answers]
 
     def _where(self, field: str, value: str) -> Any:

@@ -9,9 +9,8 @@ from io import BytesIO
 from pathlib import Path
 
 from bears.errors import FormatError, SourceError, first_line
-from bears.files.intake.encodings import text_and_encoding
-from bears.files.intake.files import read_whole
-from bears.files.intake.packed import check_packed
+from bears.files.intake.files import read_whole, text_and_encoding
+from bears.files.intake.tables import check_packed
 from bears.files.intake.yaml_text import yaml_value
 from bears.language.blocks import HEADING, blocks
 from bears.sources.pdf_text import paragraphs, text_of
@@ -41,12 +40,6 @@ LONGEST = 300
 """The most characters of a margin."""
 LEAST = 3
 """The least number of sheets with the same margin."""
-
-
-def declared_encoding(data: bytes) -> str:
-    """Return the encoding that a page declares, or an empty text."""
-    found = CHARSET.search(data[:4096].lower())
-    return found[1].decode("ascii", "replace") if found else ""
 
 
 def blocks_of_html(text: str) -> tuple[list[str], int]:
@@ -224,8 +217,9 @@ def read_document(path: Path, encoding: str, texts: Path) -> Content:
 
 def _text(kind: str, path: Path, encoding: str) -> Content:
     data = read_whole(path)
-    said = declared_encoding(data) if kind == "html" else ""
-    text, found = text_and_encoding(data, str(path), said or encoding)
+    said = CHARSET.search(data[:4096].lower()) if kind == "html" else None
+    declared = said[1].decode("ascii", "replace") if said else encoding
+    text, found = text_and_encoding(data, str(path), declared)
     remarks = [(f"read as {found}", "")] if found != "utf-8" else []
     markup = kind == "html"
     found_blocks, around = blocks_of_html(text) if markup else _blocks(kind, text)

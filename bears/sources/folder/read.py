@@ -9,7 +9,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from bears.config import parse
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
 from bears.files.records import read_questions, stream_documents
@@ -23,7 +22,7 @@ from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts, RowRecords, own_question, pool_document
 from bears.sources.pdf_text import read_ahead
 from bears.sources.rows import BadField, Ids, not_blank
-from bears.types import ForbidsExtra
+from bears.types import ForbidsExtra, Positive
 
 QUESTIONS, WORKBOOK = "questions.csv", "questions.xlsx"
 LEFT_OUT = "left out: "
@@ -54,7 +53,7 @@ class FolderSettings(ForbidsExtra):
     questions: str = ""
     encoding: str = ""
     repeated: Share | None = 0.5
-    edge: Annotated[int, Field(ge=1)] = 3
+    edge: Positive = 3
     near_duplicate: Annotated[float, Field(ge=0.5, le=1)] | None = 0.9
 
 
@@ -70,7 +69,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
             questions, or it is a link to a file outside.
         FormatError: the file of questions is neither CSV nor a workbook.
     """
-    settings = parse(FolderSettings, dict(parts.source.settings), f"sources.{parts.name}.settings")
+    settings = parts.settings(FolderSettings)
     table = folder / settings.questions if settings.questions else table_of(folder)
     if not settings.questions and leads_outside(table, folder):
         raise SourceError(

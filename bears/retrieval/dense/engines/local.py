@@ -2,8 +2,8 @@
 
 from collections.abc import Generator, Iterable
 
-from bears.retrieval.dense.shards import TextShard, VectorCache
-from bears.retrieval.vectors import Encoder, Shard, blocks, encoded
+from bears.retrieval.dense.shards import VectorCache, missing, with_vectors
+from bears.retrieval.vectors import Encoder, Shard, TextShard, blocks, encoded
 
 
 class Local:
@@ -16,11 +16,11 @@ class Local:
         loaded = False
         for shard in texts:
             rows = kept.find(shard.texts)
-            missing = shard.missing(rows)
-            if missing and not loaded:
+            left = missing(shard, rows)
+            if left and not loaded:
                 encoder.load()
                 loaded = True
-            for block in blocks(encoder, missing):
-                some = [missing[position] for position in block]
+            for block in blocks(encoder, left):
+                some = [left[position] for position in block]
                 rows |= kept.keep(shard, some, encoded(encoder, some))
-            yield shard.with_vectors(rows)
+            yield with_vectors(shard, rows)

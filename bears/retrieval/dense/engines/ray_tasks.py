@@ -14,8 +14,8 @@ import numpy as np
 from pydantic import Field
 
 from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable
-from bears.retrieval.dense.shards import Rows, TextShard, VectorCache
-from bears.retrieval.vectors import Encoded, Encoder, Shard, encoded
+from bears.retrieval.dense.shards import Rows, VectorCache, missing, with_vectors
+from bears.retrieval.vectors import Encoded, Encoder, Shard, TextShard, encoded
 from bears.types import Positive
 
 OBJECT_STORE = 512 * 2**20
@@ -61,20 +61,20 @@ class RayTasks:
         pending: deque[tuple[TextShard, Rows, list[str], Any]] = deque()
 
         def finished() -> Shard:
-            shard, rows, missing, reply = pending.popleft()
-            if missing:
-                rows |= kept.keep(shard, missing, _result(ray, reply))
-            return shard.with_vectors(rows)
+            shard, rows, left, reply = pending.popleft()
+            if left:
+                rows |= kept.keep(shard, left, _result(ray, reply))
+            return with_vectors(shard, rows)
 
         try:
             for shard in texts:
                 rows = kept.find(shard.texts)
-                missing = shard.missing(rows)
-                if missing and task is None:
+                left = missing(shard, rows)
+                if left and task is None:
                     # A run that finds all vectors needs no cluster.
                     task, model = self._start(ray), ray.put(encoder)
-                reply = task.remote(model, missing) if task and missing else None
-                pending.append((shard, rows, missing, reply))
+                reply = task.remote(model, left) if task and left else None
+                pending.append((shard, rows, left, reply))
                 if len(pending) > AHEAD * self.workers:
                     yield finished()
             while pending:
