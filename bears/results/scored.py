@@ -16,7 +16,7 @@ from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.files.records import sha256_of
 from bears.files.visible import one_line
-from bears.results.board import number
+from bears.results.board import cell
 from bears.results.records import Records
 from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, SubmittedRanking, read_submission
@@ -264,8 +264,8 @@ class ScoredSubmission:
             [f"correct in the {top}", f"{c['count']} of {c['of']} ({c['per']:.2f} %)"]
             for top, c in report["correct_retrieval"].items()
         ]
-        facts = [[name.replace("_", " "), number(x)] for name, x in report["facts"].items()]
-        means = [[name, number(mean) or "–"] for name, mean in report["measures"].items()]
+        facts = [[name.replace("_", " "), cell(x)] for name, x in report["facts"].items()]
+        means = [[name, cell(mean) or "–"] for name, mean in report["measures"].items()]
         lines = [f"{self.system} ({report['form']}) on {self.records.state}"]
         lines.append(tabulate([*facts, *counts, *means], tablefmt="plain", disable_numparse=True))
         if not counts:

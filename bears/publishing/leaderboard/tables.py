@@ -1,7 +1,6 @@
 """Rank the leaderboard's rows, and write its files: facts as CSV, and tables for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -22,30 +21,11 @@ from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
 from bears.files.shown import markdown_table
 from bears.files.visible import one_line
-from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cells, number, read_board
+from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cell, cells, read_board
 from bears.results.origins import system_at
 from bears.results.revision import Revision, revisions
 from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
 from bears.results.values import read_values
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The place of a system under one measure.
-
-    Args:
-        low, high: the 95 % interval of its mean.
-        group: the letters that it shares with systems that do not differ significantly.
-        rank: the best and the worst rank that it may have; the ranges of all systems hold at once.
-        paired: whether its values by question are known. If not, its mean is treated as a share of
-            other questions, which makes differences look less certain.
-    """
-
-    low: float
-    high: float
-    group: str
-    rank: tuple[int, int]
-    paired: bool
 
 
 def standings(
@@ -54,8 +34,13 @@ def standings(
     questions: int,
     best: float,
     clusters: Clusters | None = None,
-) -> dict[str, Standing]:
-    """Place systems of one state of a benchmark.
+) -> dict[str, dict[str, str]]:
+    """Return the cells of `DERIVED` that place systems of one state of a benchmark.
+
+    They are the 95 % interval of the mean, the letters shared with systems that do not differ
+    significantly, and the ranks that it may have, whose ranges hold for all systems at once. If the
+    values by question are not known, the mean is treated as a share of other questions, which makes
+    differences look less certain.
 
     Args:
         means: system to its mean.
@@ -83,7 +68,17 @@ def standings(
         scale, share = scale_of(matrix), yes_or_no(matrix)
         columns = zip(known, matrix.T, strict=True)
         ends |= {name: mean_interval(column, scale, share, clusters) for name, column in columns}
-    return {name: Standing(*ends[name], *places[name], name in values) for name in means}
+    cells_of = {}
+    for name, (low, high) in ends.items():
+        group, ranks = places[name]
+        cells_of[name] = {
+            "low": cell(low),
+            "high": cell(high),
+            "group": group,
+            "rank": " to ".join(map(str, dict.fromkeys(ranks))),
+            "known_by": "question" if name in values else "mean",
+        }
+    return cells_of
 
 
 def _unpaired_p(a: float, b: float, n: int) -> float:
@@ -132,21 +127,11 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     clusters = next((clusters_in(kinds) for _, kinds in found.values() if CLUSTER in kinds), None)
     best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
     places = standings(means, same, max(row.questions or 1 for row in rows), best, clusters)
-    ranked = {
-        int(i): {
-            "low": number(place.low),
-            "high": number(place.high),
-            "group": place.group,
-            "rank": " to ".join(str(rank) for rank in dict.fromkeys(place.rank)),
-            "known_by": "question" if place.paired else "mean",
-        }
-        for i, place in places.items()
-    }
-    frame = pd.DataFrame.from_dict(ranked, "index", columns=DERIVED[:-1])
+    frame = pd.DataFrame.from_dict(places, "index", columns=DERIVED[:-1]).reindex(list(scored))
     revisions = [known.get(row.retrieval) for row in rows]
     configs = [{**decided(each.config), "code": each.code} if each else {} for each in revisions]
     differs = differing([row.system for row in rows], configs)
-    return frame.reindex(range(len(rows))).fillna("").assign(differs=differs)
+    return frame.fillna("").reset_index(drop=True).assign(differs=differs)
 
 
 def _values(row: LeaderboardRow, main: str, known: Known) -> tuple[pd.Series, pd.DataFrame] | None:
@@ -202,7 +187,7 @@ def pandachat_tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, 
         lines = [_line(row) for row in ours if row.benchmark == name]
         lines.sort(key=lambda line: (-line["correct_in_documents_count"], line["system"]))
         stem = name if name.startswith("pandachat") else f"pandachat-{name}"
-        table = [[_cell(value) for value in line.values()] for line in lines]
+        table = [[cell(value) for value in line.values()] for line in lines]
         files[board.with_name(f"{stem}.json")] = to_json(lines) + "\n"
         files[board.with_name(f"{stem}.md")] = markdown_table(list(lines[0]), table)
     return files
@@ -227,10 +212,6 @@ def _line(row: LeaderboardRow) -> dict[str, Any]:
         "state": row.state,
         "configuration": row.configuration,
     }
-
-
-def _cell(value: Any) -> str:
-    return number(value) if isinstance(value, float) or value is None else str(value)
 
 
 HIDDEN = ("benchmark", "source", "state", *COUNTS[:2], "main")
