@@ -128,23 +128,24 @@ def read_submission(path: Path) -> Submission:
             which the message names.
     """
     try:
-        return _READERS[_form_of(path)](path)
+        return _reader_of(path)(path)
     except FormatError as error:
         if str(error).startswith(str(path)):
             raise
         raise FormatError(f"{path}: {error}") from None
 
 
-def _form_of(path: Path) -> str:
+def _reader_of(path: Path) -> Callable[[Path], Submission]:
+    """Return the reader of the form that the content has."""
     content = read_whole(path).removeprefix(BOM_UTF8).lstrip()
     if content[:1] == b"[":
-        return "bears"
+        return _bears
     if content[:1] != b"{":
-        return "trec"
+        return _trec
     # Within a text of JSON a quotation mark has a backslash before it, so these are whole words.
     if b'"topk"' in content.partition(b"\n")[0]:
-        return "science-ko"
-    return "pandachat" if b'"df"' in content else "bears"
+        return _science_ko
+    return _pandachat if b'"df"' in content else _bears
 
 
 def _pandachat(path: Path) -> Submission:
@@ -220,14 +221,6 @@ def _trec(path: Path) -> Submission:
     ]
     tag = words[5] if len(words) == 6 else ""
     return Submission("trec", tag, tuple(rows), remarks=run.remarks)
-
-
-_READERS: dict[str, Callable[[Path], Submission]] = {
-    "pandachat": _pandachat,
-    "science-ko": _science_ko,
-    "bears": _bears,
-    "trec": _trec,
-}
 
 
 def _validated(shape: type[T], value: Any, where: str = "") -> T:
