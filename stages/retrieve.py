@@ -1,8 +1,8 @@
 """retrieve: rewritten questions and index → TREC runs, and how long a question takes."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -23,11 +23,11 @@ from bears.files.shown import complain
 from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import PLACES, check_made_from
-from bears.retrieval.levels import SearchResult, search_levels
+from bears.retrieval.levels import OpenIndex, SearchResult
 from bears.retrieval.retrieve_settings import RetrieveSettings
-from bears.retrieval.retriever import Finishing, Query, Searcher, Stopwatch
+from bears.retrieval.retriever import Finishing, Query, Stopwatch
 from bears.retrieval.vectors import Approximate
-from bears.types import Chunk, Question
+from bears.types import Question
 
 BATCH = 64
 """How many questions are searched together."""
@@ -47,8 +47,7 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     searcher = build(retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
-    index = _Index(searcher, settings, density, read_places(paths["index"] / PLACES))
-    search = index.search
+    search = OpenIndex(searcher, density, read_places(paths["index"] / PLACES), settings).search
     others, began = used_by_others(), perf_counter()
     timed, stopwatches = _one_by_one(search, sample)
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
@@ -63,9 +62,9 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     ):
         for question, anywhere, in_group in _rankings(search, questions, timed):
             question_id = question.question_id
-            run(question_id, settings.kept(question_id, anywhere.documents))
-            chunks(question_id, settings.kept(question_id, anywhere.chunks))
-            within(question_id, settings.kept(question_id, in_group.documents))
+            run(question_id, anywhere.documents)
+            chunks(question_id, anywhere.chunks)
+            within(question_id, in_group.documents)
             if isinstance(searcher, Limited):
                 cuts = summed([*cuts, *searcher.cut(question.question, anywhere.named)])
         # Before the runs get their names.
@@ -139,40 +138,6 @@ def _rankings(
         for one in batch:
             yield one, anywhere[one.question_id], in_group[one.question_id]
         bar.update(len(batch))
-
-
-@dataclass(frozen=True)
-class _Index:
-    """An open index, with what `search_levels` needs."""
-
-    searcher: Searcher
-    settings: RetrieveSettings
-    density: float
-    places: Mapping[str, Chunk]
-
-    def search(self, queries: dict[str, Query], stopwatch: Stopwatch) -> dict[str, SearchResult]:
-        """Return what is found for each question, by its id."""
-        if not queries:
-            return {}
-        depth, settings = self.settings.depth, self.settings
-        with stopwatch("total"):
-            found = self._levels(queries, depth, stopwatch)
-        ignored = {
-            question_id: queries[question_id]
-            for question_id, one in found.items()
-            if any(settings.ignores(question_id, hit.doc_id) for hit in one.documents)
-        }
-        if ignored:
-            # One hit more, so that `depth` of them stay. The second search is not timed.
-            found |= self._levels(ignored, depth + 1, Stopwatch())
-        return found
-
-    def _levels(
-        self, queries: dict[str, Query], depth: int, stopwatch: Stopwatch
-    ) -> dict[str, SearchResult]:
-        asked = [*queries.values()]
-        levels = search_levels(self.searcher, asked, depth, stopwatch, self.density, self.places)
-        return dict(zip(queries, levels, strict=True))
 
 
 def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]]:
