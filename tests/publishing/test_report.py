@@ -30,8 +30,7 @@ from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
 from bears.results.system import Doubts, System, UnreadTexts
 from bears.selection.configuration import composed
-from bears.selection.uses import ANSWERS as USED_FOR_ANSWERS
-from bears.selection.uses import workflow_of
+from bears.selection.uses import answering, workflow_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Hit, Question, QuestionType
 from tests.browser import dom
@@ -271,7 +270,7 @@ def test_a_thousand_questions_cost_what_the_plan_says(
     monkeypatch.chdir(workspace.root)
     runs = [Path(f"data/mini/runs/bm25{within}.trec") for within in ("", ".within")]
     config = composed("mini", ["generator=gpt-4.1-mini", "retriever=bm25"])
-    plan = workflow_of(config, *USED_FOR_ANSWERS).plan()
+    plan = workflow_of(config, *next(answering(config))).plan()
     found = dollars(config, Path("data/mini/translated"), runs[0], runs[1])
     assert found == pytest.approx([usd * 1000 / 18 for usd in plan.usd], rel=1e-3)
     unknown = composed("mini", ["generator=gpt-4.1-mini", "generator.model=nobodys"])
