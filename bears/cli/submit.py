@@ -8,7 +8,7 @@ from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.evaluate import parse_measure
 from bears.evaluation.results import write_values
-from bears.files.manifest import manifest_of, read_manifest
+from bears.files.manifest import inputs_of
 from bears.files.records import sha256_of, stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
@@ -109,9 +109,8 @@ def write(
         path = configuration.files_of(config).rewritten(rewriter)
         (rewritten,) = configuration.made(config, "rewrite", path)
     # One of our runs names in its manifest the file that it was made from.
-    manifest = manifest_of(run)
-    made_from = read_manifest(manifest).made_from if manifest else {}
-    if made_from.get("rewritten", digest := sha256_of(rewritten)) != digest:
+    digest = sha256_of(rewritten)
+    if inputs_of(run).get("rewritten", digest) != digest:
         raise SubmissionRefused(
             f"{run} was not made from {rewritten}; name the file of its rewriter: --rewritten FILE"
         )
