@@ -17,7 +17,7 @@ from bears.config.shape import source_of
 from bears.config.typed import configured
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.benchmark_state import BenchmarkState, heading
-from bears.files.records import digest_of, read_questions, sha256_of, write_json
+from bears.files.records import digest_of, sha256_of, write_json
 from bears.files.spreadsheet import write_csv
 from bears.llm.fill import FillReport
 from bears.llm.workflow import Workflow
@@ -119,11 +119,10 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
     files = files_of(config)
     if not files.queries.is_file():
         return None
-    own = [question.question.strip() for question in read_questions(files.queries)]
-    asked = Counter(row.question.strip() for row in rows)
     origin = source_of(selected(config).sources)
     records = configured(Records, config)(files.translated, origin)
-    return records.state if asked <= Counter(own) else None
+    own = Counter(question.question.strip() for question in records.source)
+    return records.state if Counter(row.question.strip() for row in rows) <= own else None
 
 
 def _table(result: Mapping[str, Any]) -> str:

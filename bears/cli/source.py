@@ -97,7 +97,7 @@ def changed(source: Source | Part) -> dict[str, Any]:
     return changed
 
 
-def pin_source(file: Path) -> None:
+def pin(file: Path) -> None:
     """Write a source's revision, digests and number of rows into its file.
 
     Reads the whole source: the commit, the digest of every file or table, and the number of rows
@@ -105,18 +105,6 @@ def pin_source(file: Path) -> None:
 
     Args:
         file: conf/source/NAME.yaml
-    """
-    print(f"{file}: {', '.join(pin(file))} say what is there now")
-
-
-COMMAND = {"inspect": inspect_source, "pin": pin_source}
-
-
-def pin(file: Path) -> dict[str, Any]:
-    """Read a source and write its commit, digests and rows into its file; return those.
-
-    Raises:
-        BearsError: the file does not describe a source, or the source cannot be read.
     """
     text = read_text(file)
     source = checked(parse(Source, yaml_value(text, str(file)), str(file)))
@@ -135,4 +123,7 @@ def pin(file: Path) -> dict[str, Any]:
     # The old values go, each with the lines below it that belong to it.
     block = rf"^(?:{'|'.join(pins)}):.*\n(?:[ \t#-].*\n|\n)*"
     write_text(file, re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M) + conf_text(pins))
-    return pins
+    print(f"{file}: {', '.join(pins)} say what is there now")
+
+
+COMMAND = {"inspect": inspect_source, "pin": pin}

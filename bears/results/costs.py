@@ -46,18 +46,10 @@ def costs_of(revision: Revision, run: Path, chunks: Path | None, translated: Pat
         translated: the folder of the benchmark's records.
     """
     usd = dollars(revision.config, translated, chunks or run, revision.output(WITHIN))
-    timing = timing_of(sha256_of(run))
-    if timing is None:
-        return Costs(usd=usd)
-    total = timing["stages_ms"].get("total")
-    return Costs(
-        p50_ms=total["p50"] if total else None,
-        p95_ms=total["p95"] if total else None,
-        index_s=timing.get("index_s"),
-        index_bytes=timing.get("index_bytes"),
-        usd=usd,
-        others=timing.get("others"),
-    )
+    timing: Mapping[str, Any] = timing_of(sha256_of(run)) or {"stages_ms": {}}
+    total = timing["stages_ms"].get("total", {})
+    others = {name: timing.get(name) for name in ("index_s", "index_bytes", "others")}
+    return Costs(total.get("p50"), total.get("p95"), usd=usd, **others)
 
 
 def dollars(

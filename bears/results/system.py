@@ -139,19 +139,17 @@ class System(Measured):
     @cached_property
     def judged(self) -> Judged:
         """Return question_id to the judgement of its answer. Raises FormatError."""
-        return _judged(self.files[1]) if self.files else {}
+        if not self.files:
+            return {}
+        header, lines = read_named(self.files[1])
+        if QUESTION not in header:
+            raise FormatError(f"{self.files[1]}: no column {QUESTION} among {header!r:.80}")
+        # Of repeats the first stays.
+        return {row[QUESTION]: row for _, row in reversed(list(lines))}
 
     def defined(self, measure: str) -> list[float]:
         """Return the defined values of a measure."""
         return [float(value) for value in self.values[measure].dropna()]
-
-
-def _judged(judgements: Path) -> Judged:
-    header, lines = read_named(judgements)
-    if QUESTION not in header:
-        raise FormatError(f"{judgements}: no column {QUESTION} among {header!r:.80}")
-    # Of repeats the first stays.
-    return {row[QUESTION]: row for _, row in reversed(list(lines))}
 
 
 def frames_of(
