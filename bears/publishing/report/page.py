@@ -93,22 +93,12 @@ def report(
         if any("verdict" in row for row in system.judged.values())
     ]
     advised = advice.advise(comparison, systems, measure, prefer) if ranked else {}
-    grouped = _grouped(systems, look, questions, measure)
-    always = dict.fromkeys(("answer", "recall", "cost"), True)
-    sections = {
-        **always,
-        "groups": grouped,
-        "answers": answers or notes,
-        "questions": True,
-        "card": True,
-    }
     return _rendered(
         benchmark=benchmark,
         judged=judged,
         systems=systems,
         measure=measure,
         looks=look,
-        sections=[(f"nav_{name}", name) for name, there in sections.items() if there],
         answer=advice.headline(advised, measure, prefer) if ranked else [("answer_unjudged", {})],
         advice=advice.rows(advised, systems, measure),
         take=advised.get("take", ""),
@@ -117,7 +107,7 @@ def report(
         notes=notes,
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
-        grouped=grouped,
+        grouped=_grouped(systems, look, questions, measure),
         data=words.as_data({**opened, "words": words.words(), "looks": look}),
         shown=len(opened["questions"]),
         too_large=too_large,
@@ -325,9 +315,11 @@ def _answered(system: System) -> Content:
     low, high = share_interval(np.array(ruled), clusters) if scored else (None, None)
     rate = verdicts["pass"] / scored if scored else None
     causes = Counter(row["cause"] for row in rows if row.get("cause"))
+    choices = system.revision.selection if system.revision else {}
     return {
         "system": system.name,
-        "by": _models(system),
+        # Who wrote the answers and who judged them.
+        "by": " / ".join(str(choices[part]) for part in ("generator", "judge") if part in choices),
         "n": len(rows),
         "passed": {"mean": rate, "low": low, "high": high},
         "unscored": len(rows) - scored,
@@ -335,12 +327,6 @@ def _answered(system: System) -> Content:
         "exact_match": _mean(rows, "exact_match"),
         "causes": sorted(causes.items(), key=lambda item: (-item[1], item[0])),
     }
-
-
-def _models(system: System) -> str:
-    """Return who wrote the answers and who judged them."""
-    selected = system.revision.selection if system.revision else {}
-    return " / ".join(str(selected[part]) for part in ("generator", "judge") if part in selected)
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
