@@ -27,7 +27,7 @@ from bears.results.records import Records
 from bears.results.revision import OF_SYSTEM, WORKSPACE, Revision, cached_runs, named, revisions
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
-from bears.results.system import ENDING, Doubts, System, UnreadTexts, frames_of, system_of_traces
+from bears.results.system import ENDING, Doubts, System, frames_of, system_of_traces
 from bears.results.values import averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
@@ -184,10 +184,7 @@ def system_at(revision: Revision) -> System:
             undefined=metrics.get("undefined", {}),
             ceiling=metrics.get("ceiling", {}),
             unmatched=metrics.get("unmatched_passages", 0),
-            unread=tuple(
-                UnreadTexts(cut.cut, cut.texts, cut.unread / max(cut.characters, 1))
-                for cut in cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))
-            ),
+            unread=tuple(cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))),
             lost=_lost(revision),
         ),
     )

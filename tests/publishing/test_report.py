@@ -28,7 +28,8 @@ from bears.publishing.report.advice import Prefer, advise, compared, doubts, hea
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
-from bears.results.system import Doubts, System, UnreadTexts
+from bears.results.system import Doubts, System
+from bears.retrieval.cut import Cut
 from bears.selection.configuration import composed
 from bears.selection.uses import answering, workflow_of
 from bears.trace import ModelCall, Search, Trace
@@ -408,7 +409,7 @@ def test_a_cheaper_system_is_taken_and_costs_are_shown() -> None:
 def test_what_may_void_the_numbers_is_said_first(tmp_path: Path) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
     shared = Doubts(undefined={"success@1": 3}, ceiling={"success@1": 0.9}, lost=2)
-    cut = UnreadTexts(20, 100, 0.41)
+    cut = Cut("texts", 512, texts=100, cut=20, characters=1000, unread=410)
     made.files[1] = replace(made.files[1], doubts=replace(shared, unmatched=7, unread=(cut,)))
     busy = replace(made.files[0].costs, others=0.6)
     made.files[0] = replace(made.files[0], costing=lambda: busy, doubts=shared)
