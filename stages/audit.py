@@ -1,9 +1,9 @@
 """audit: the verified benchmark → documents that may answer too, and odd findings."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bears.config import build
 from bears.config.ledger.entries import Acceptances, Judgements, accept
@@ -27,7 +27,7 @@ from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.types import Document, Finding, Question
+from bears.types import Finding, Question
 
 BATCH = 64
 
@@ -63,7 +63,11 @@ def main(
     chunks_of = {each.doc_id: each.chunk for each in documents}
     cut = ChunksOfDocuments(whole, chunks_of.values())
     questions = cut.questions(read_questions(paths["translated"] / "queries.json"))
-    searcher = _indexed(audit.retriever, documents)
+    retriever = build(audit.retriever, "audit.retriever")
+    with TemporaryDirectory(prefix="bears-audit-") as name:
+        retriever.index(documents, Path(name), Path(name))
+        # Files that are mapped into memory outlive their names.
+        searcher: BM25Searcher = retriever.open(Path(name))
     raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
     raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
     names = {question.source_dataset for question in raw_questions}
@@ -100,15 +104,6 @@ def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
             "the ledger or the kept replies, or accept a finding with its reason under "
             "benchmark.accept"
         )
-
-
-def _indexed(choice: Choice, documents: Sequence[Document]) -> BM25Searcher:
-    retriever = build(choice, "audit.retriever")
-    with tempfile.TemporaryDirectory(prefix="bears-audit-") as name:
-        retriever.index(documents, Path(name), Path(name))
-        # Files that are mapped into memory outlive their names.
-        searcher: BM25Searcher = retriever.open(Path(name))
-    return searcher
 
 
 def _rankings(
