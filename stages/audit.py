@@ -10,13 +10,7 @@ from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, Source
 from bears.errors import VerificationFailed
-from bears.files.records import (
-    check_digest,
-    read_documents,
-    read_questions,
-    write_json,
-    write_lines,
-)
+from bears.files.records import check_digest, read_folder, write_json, write_lines
 from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.language.tags import languages_of
@@ -58,21 +52,20 @@ def main(
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])
     settings = audit.signals
-    whole = read_documents(paths["translated"] / "corpus.json")
+    asked, whole = read_folder(paths["translated"])
     documents = [*chunks(whole, build(passages, "passages"))]
     chunks_of = {each.doc_id: each.chunk for each in documents}
     cut = ChunksOfDocuments(whole, chunks_of.values())
-    questions = cut.questions(read_questions(paths["translated"] / "queries.json"))
+    questions = cut.questions(asked)
     retriever = build(audit.retriever, "audit.retriever")
     with TemporaryDirectory(prefix="bears-audit-") as name:
         retriever.index(documents, Path(name), Path(name))
         # Files that are mapped into memory outlive their names.
         searcher: BM25Searcher = retriever.open(Path(name))
-    raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
-    raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
-    names = {question.source_dataset for question in raw_questions}
+    raw = read_folder(paths["sampled"], raw=True)
+    names = {question.source_dataset for question in raw[0]}
     languages = languages_of(sources, names, benchmark.language, translated_into)
-    raw, now = (raw_questions, raw_documents), benchmark.language
+    now = benchmark.language
     pool = AuditPool(questions, documents, *raw, searcher.weights, languages, now)
     rankings = _rankings(searcher, questions, settings.depth)
     audited = find(pool, rankings, settings, cut.decisions(judgements))
