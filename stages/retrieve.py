@@ -48,8 +48,11 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
     search = OpenIndex(searcher, density, read_places(paths["index"] / PLACES), settings).search
+    stopwatches = [Stopwatch() for _ in sample]
+    timed: dict[str, SearchResult] = {}
     others, began = used_by_others(), perf_counter()
-    timed, stopwatches = _one_by_one(search, sample)
+    for question, stopwatch in zip(sample, stopwatches, strict=True):
+        timed |= search({question.question_id: Query(question.question)}, stopwatch)
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
     # The system counts in steps of 10 ms, which says nothing of a shorter time than a second.
     others = max(used_by_others() - others, 0.0) / max(passed, 1.0)
@@ -108,17 +111,6 @@ def _searched(questions: Sequence[Question], rewritten: Path) -> list[Question]:
 
 Search = Callable[[dict[str, Query], Stopwatch], dict[str, SearchResult]]
 """From queries by question_id to what is found for them."""
-
-
-def _one_by_one(
-    search: Search, questions: Sequence[Question]
-) -> tuple[dict[str, SearchResult], list[Stopwatch]]:
-    """Return what is found for each question by its id, and how long it took."""
-    stopwatches = [Stopwatch() for _ in questions]
-    found = {}
-    for question, stopwatch in zip(questions, stopwatches, strict=True):
-        found.update(search({question.question_id: Query(question.question)}, stopwatch))
-    return found, stopwatches
 
 
 def _rankings(

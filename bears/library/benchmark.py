@@ -142,10 +142,8 @@ def _ranking(key: str, found: Any) -> ChunkRanking:
 
 def _hit(key: str, pair: Any) -> ChunkHit:
     match pair:
-        case (str(doc_id), Real() as score) if not isinstance(score, bool):
-            return ChunkHit(Chunk(doc_id), float(score))
-        case (Chunk() as chunk, Real() as score) if not isinstance(score, bool):
-            return ChunkHit(chunk, float(score))
+        case (str() | Chunk() as place, Real() as score) if not isinstance(score, bool):
+            return ChunkHit(Chunk(place) if isinstance(place, str) else place, float(score))
     raise _no_ranking(key, pair)
 
 

@@ -86,7 +86,17 @@ def check(
         *_short(lists, questions, k),
         *_other_gold(rows, known),
     )
-    return CheckedSubmission(lists, run, findings, _facts(lists, questions))
+    lengths = [len(ids) for ids in lists.values()] or [0]
+    facts = {
+        "questions": len(questions),
+        "answered": sum(map(bool, lists.values())),
+        "listed": len(lists),
+        "shortest_list": min(lengths),
+        "median_list": median(lengths),
+        "longest_list": max(lengths),
+        "lists_that_repeat_a_document": len(_repeating(lists)),
+    }
+    return CheckedSubmission(lists, run, findings, facts)
 
 
 def _warning(check: str, record_id: str, message: str) -> Finding:
@@ -158,19 +168,6 @@ def _other_gold(
     if other := [r.question for r in stated if r.gold not in known[r.question].gold_doc_ids]:
         message = f"the file states another gold for {len(other)} questions, this one first; the "
         yield _warning("other_gold", other[0], f"{message}benchmark's own is used")
-
-
-def _facts(lists: Lists, questions: Sequence[Question]) -> dict[str, float]:
-    lengths = [len(ids) for ids in lists.values()] or [0]
-    return {
-        "questions": len(questions),
-        "answered": sum(map(bool, lists.values())),
-        "listed": len(lists),
-        "shortest_list": min(lengths),
-        "median_list": median(lengths),
-        "longest_list": max(lengths),
-        "lists_that_repeat_a_document": len(_repeating(lists)),
-    }
 
 
 DEPTHS = (1, 2)

@@ -13,7 +13,6 @@ from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
 from bears.config import Config, checkout, parse
 from bears.config.ledger.entries import Ledger, Nuggets
-from bears.config.shape import Choice
 from bears.config.typed import configured, pick
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
@@ -167,11 +166,6 @@ ASKING = ("questioner", "translator", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
 
 
-def _choice(config: Config, group: str) -> Choice:
-    choice: Choice = getattr(selected(config), group)
-    return choice
-
-
 def workflows(config: Config) -> Iterator[Workflow[Any]]:
     """Yield the uses whose settings name a model.
 
@@ -180,16 +174,16 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
     Raises:
         ConfigurationError: no settings name a model, or a file that a use needs does not exist.
     """
-    asking = False
+    asking, choices = False, selected(config)
     for group, read in USES:
-        if group and not _choice(config, group).word("model"):
+        if group and not getattr(choices, group).word("model"):
             continue
         for use, replies in read(config):
             if use.settings.model:
                 asking = True
                 yield workflow_of(config, use, replies)
     if not asking:
-        chosen = " and ".join(f"{group} {_choice(config, group).name}" for group in ASKING)
+        chosen = " and ".join(f"{group} {getattr(choices, group).name}" for group in ASKING)
         raise ConfigurationError(
             f"{chosen} have no model, or what it needs does not exist yet: nothing is asked. "
             "Choose one with a model, such as translator=gpt-4.1 or generator=gpt-4.1-mini"
