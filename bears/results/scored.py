@@ -23,6 +23,10 @@ from bears.results.submission import Submission, SubmittedRanking, read_submissi
 from bears.types import Finding, Question, Run
 
 Lists = Mapping[str, tuple[str, ...]]
+DEPTHS = (1, 2)
+"""The k of the counts that are shown; PandaChat's table has the second. Lists that are shorter than
+that are suspicious."""
+SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,6 @@ def check(
     submission: Submission,
     questions: Sequence[Question],
     doc_ids: Collection[str],
-    k: int,
     ignore_identical_ids: bool = False,
     ignore_unknown: bool = False,
 ) -> CheckedSubmission:
@@ -57,7 +60,6 @@ def check(
         submission: what was read.
         questions: of the benchmark.
         doc_ids: its documents.
-        k: the depth of the score; shorter lists are suspicious.
         ignore_identical_ids: remove documents that have their question's own id.
         ignore_unknown: skip questions that the benchmark lacks; otherwise they are errors.
 
@@ -65,7 +67,8 @@ def check(
         FormatError: a text names a question, and several questions have it.
     """
     known = {question.question_id: question for question in questions}
-    find = id_by_text(questions) if submission.by_text else lambda text, _: text
+    # PandaChat's rows name questions by their text.
+    find = id_by_text(questions) if submission.form == "pandachat" else lambda text, _: text
     rows = [replace(row, question=find(row.question, "")) for row in submission.rows]
     first: dict[str, SubmittedRanking] = {}
     for row in rows:
@@ -83,7 +86,7 @@ def check(
         *(_warning("doubtful_scores", "submission", remark) for remark in submission.remarks),
         *_of_lists(lists, own, questions),
         *_of_documents(lists, doc_ids, submission.form),
-        *_short(lists, questions, k),
+        *_short(lists, questions),
         *_other_gold(rows, known),
     )
     lengths = [len(ids) for ids in lists.values()] or [0]
@@ -147,7 +150,8 @@ def _repeating(lists: Lists) -> list[str]:
     return [question_id for question_id, ids in lists.items() if len(set(ids)) < len(ids)]
 
 
-def _short(lists: Lists, questions: Sequence[Question], k: int) -> Iterator[Finding]:
+def _short(lists: Lists, questions: Sequence[Question]) -> Iterator[Finding]:
+    k = DEPTHS[-1]
     wanting = {q.question_id for q in questions if q.gold_doc_ids or not q.judged}
     short = [i for i, ids in lists.items() if i in wanting and 0 < len(ids) < k]
     # A few short lists are a system's own choice; if most are short, it never retrieved k.
@@ -168,11 +172,6 @@ def _other_gold(
     if other := [r.question for r in stated if r.gold not in known[r.question].gold_doc_ids]:
         message = f"the file states another gold for {len(other)} questions, this one first; the "
         yield _warning("other_gold", other[0], f"{message}benchmark's own is used")
-
-
-DEPTHS = (1, 2)
-"""The k of the counts that are shown; PandaChat's table has the second."""
-SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -314,7 +313,6 @@ def score(
         submission,
         records.questions,
         records.doc_ids,
-        DEPTHS[-1],
         records.retrieve.ignore_identical_ids,
         ignore_unknown,
     )

@@ -104,7 +104,6 @@ class Submission:
         form: ``pandachat``, ``science-ko``, ``bears`` or ``trec``.
         system: the system's name in the file; may be empty.
         rows: one for each line or record, in the file's order; may repeat a question.
-        by_text: whether rows name questions by their text.
         seconds_per_question: as stated by the file; None if it states none.
         remarks: reasons to doubt the file.
     """
@@ -112,7 +111,6 @@ class Submission:
     form: str
     system: str
     rows: tuple[SubmittedRanking, ...]
-    by_text: bool = False
     seconds_per_question: float | None = None
     remarks: tuple[str, ...] = ()
 
@@ -156,7 +154,7 @@ def _pandachat(path: Path) -> Submission:
         gold = gold if isinstance(gold, str) else ""
         rows.append(SubmittedRanking(row["query"], tuple(row["sources"]), gold))
     system, seconds = file.get("system"), file.get("time_per_question")
-    return Submission("pandachat", system or "", tuple(rows), True, seconds)
+    return Submission("pandachat", system or "", tuple(rows), seconds)
 
 
 def _science_ko(path: Path) -> Submission:
@@ -190,7 +188,7 @@ def _bears(path: Path) -> Submission:
         SubmittedRanking(row["question_id"], tuple(row["doc_ids"])) for row in file["results"]
     )
     system, seconds = file.get("system"), file.get("seconds_per_question")
-    return Submission("bears", system or "", tuple(rankings), seconds_per_question=seconds)
+    return Submission("bears", system or "", tuple(rankings), seconds)
 
 
 def _scores(whole: Any) -> Any:
