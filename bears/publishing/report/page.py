@@ -53,7 +53,6 @@ def report(
     measure: str,
     top: int,
     prefer: advice.Prefer = "quality",
-    notes: Sequence[advice.Sentence] = (),
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
@@ -65,7 +64,6 @@ def report(
         measure: the one that decides.
         top: how many documents of a system an opened question shows.
         prefer: what chooses among systems that do not differ significantly.
-        notes: what is known of the judge of generated answers.
 
     Raises:
         FormatError: a file is malformed, no system has the measure although some have others, or
@@ -104,7 +102,8 @@ def report(
         take=advised.get("take", ""),
         doubts=advice.doubts(systems, measure) if judged else [],
         generated=answers,
-        notes=notes,
+        # What is known of the judge of generated answers.
+        notes=advice.label_notes(systems),
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
         grouped=_grouped(systems, look, questions, measure),
