@@ -100,12 +100,8 @@ class Revision:
         """Return path to md5 of every output in dvc.lock. Raises FormatError."""
         lock = self._mapping(Path("dvc.lock"))
         try:
-            stages = lock["stages"].values()
-            return {
-                str(out["path"]): str(out["md5"])
-                for stage in stages
-                for out in stage.get("outs", ())
-            }
+            outs = [out for stage in lock["stages"].values() for out in stage.get("outs", ())]
+            return {str(out["path"]): str(out["md5"]) for out in outs}
         except (AttributeError, KeyError, TypeError):
             raise FormatError(f"{self.name}: dvc.lock: not as DVC writes it") from None
 

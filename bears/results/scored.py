@@ -219,11 +219,8 @@ class ScoredSubmission:
         if "kor_map_official" in values:
             gold = gold_of(self.records.questions)
             wanted = {q: list(grades) for q, grades in gold.items() if grades is not None}
-            rows = [
-                (row.question, row.doc_ids)
-                for row in self.submission.rows
-                if row.question in wanted
-            ]
+            asked = (row for row in self.submission.rows if row.question in wanted)
+            rows = [(row.question, row.doc_ids) for row in asked]
             values["kor_map_official"] = official_score(rows, wanted) if rows else None
         for measure in map(parse_measure, list(values)):
             if measure.name.startswith("retrieval_accuracy@") and measure.k and self.judged:
