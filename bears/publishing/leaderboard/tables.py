@@ -11,7 +11,7 @@ import pandas as pd
 from statsmodels.stats.proportion import test_proportions_2indep
 
 from bears.errors import FormatError
-from bears.evaluation.clusters import Clusters, share_interval
+from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of, placed
 from bears.evaluation.comparison.values import CLUSTER, clusters_in
@@ -26,68 +26,6 @@ from bears.results.origins import system_at
 from bears.results.revision import Revision, revisions
 from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
 from bears.results.values import read_values
-
-
-def standings(
-    means: Mapping[str, float],
-    values: Mapping[str, pd.Series],
-    questions: int,
-    best: float,
-    clusters: Clusters | None = None,
-) -> dict[str, dict[str, str]]:
-    """Return the cells of `DERIVED` that place systems of one state of a benchmark.
-
-    They are the 95 % interval of the mean, the letters shared with systems that do not differ
-    significantly, and the ranks that it may have, whose ranges hold for all systems at once. If the
-    values by question are not known, the mean is treated as a share of other questions, which makes
-    differences look less certain.
-
-    Args:
-        means: system to its mean.
-        values: system to its values by question, of the same questions, for those that are known.
-        questions: how many the means are over.
-        best: the best possible mean, 1 or 100.
-        clusters: of the questions whose values are known.
-    """
-    known = [name for name in means if name in values]
-    matrix = np.column_stack([values[n] for n in known]) if known else np.zeros((0, 0))
-    pairs = list(combinations(means, 2))
-    p = {
-        (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
-        for a, b in pairs
-        if not {a, b} <= {*known}
-    }
-    if len(known) > 1:
-        frame = pairs_of({"": matrix}, known, draws_for(len(pairs)), None, clusters)
-        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
-    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
-    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
-    ends = {name: share_interval(np.full(questions, mean / best)) for name, mean in means.items()}
-    ends = {name: (best * low, best * high) for name, (low, high) in ends.items()}
-    if known:
-        scale, share = scale_of(matrix), yes_or_no(matrix)
-        columns = zip(known, matrix.T, strict=True)
-        ends |= {name: mean_interval(column, scale, share, clusters) for name, column in columns}
-    cells_of = {}
-    for name, (low, high) in ends.items():
-        group, ranks = places[name]
-        cells_of[name] = {
-            "low": cell(low),
-            "high": cell(high),
-            "group": group,
-            "rank": " to ".join(map(str, dict.fromkeys(ranks))),
-            "known_by": "question" if name in values else "mean",
-        }
-    return cells_of
-
-
-def _unpaired_p(a: float, b: float, n: int) -> float:
-    """Return p that two shares of different questions are equal; too high for graded values."""
-    if a == b:
-        return 1.0
-    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
-        return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)
-
 
 TOLERANCE = 2e-6
 """Means on the leaderboard have six decimals."""
@@ -111,8 +49,13 @@ def main_of(rows: Iterable[LeaderboardRow]) -> str:
     return next((row.main for row in rows if row.main in MEASURES), MAIN)
 
 
-def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
-    """Return the columns that are not stored: interval, group, rank and settings of each row.
+def standings(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
+    """Return the cells that place each row: those of `DERIVED`, but for its settings.
+
+    They are the 95 % interval of its mean, the letters shared with systems that do not differ
+    significantly, and the ranks that it may have, whose ranges hold for all systems at once. If the
+    values by question are not known, the mean is treated as a share of other questions, which makes
+    differences look less certain.
 
     Args:
         rows: of one state of a benchmark.
@@ -121,17 +64,57 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     main = main_of(rows)
     scored = {str(i): row.values.get(main) for i, row in enumerate(rows)}
     means = {i: mean for i, mean in scored.items() if mean is not None}
+    questions = max(row.questions or 1 for row in rows)
+    best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
     found = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
     first = next((values.index for values, _ in found.values()), None)
     same = {i: values for i, (values, _) in found.items() if values.index.equals(first)}
     clusters = next((clusters_in(kinds) for _, kinds in found.values() if CLUSTER in kinds), None)
-    best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
-    places = standings(means, same, max(row.questions or 1 for row in rows), best, clusters)
-    frame = pd.DataFrame.from_dict(places, "index", columns=DERIVED[:-1]).reindex(list(scored))
+    matrix = np.column_stack([*same.values()]) if same else np.zeros((0, 0))
+    pairs = list(combinations(means, 2))
+    p = {
+        (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
+        for a, b in pairs
+        if not {a, b} <= {*same}
+    }
+    if len(same) > 1:
+        frame = pairs_of({"": matrix}, [*same], draws_for(len(pairs)), None, clusters)
+        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
+    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
+    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
+    ends = {i: share_interval(np.full(questions, mean / best)) for i, mean in means.items()}
+    ends = {i: (best * low, best * high) for i, (low, high) in ends.items()}
+    if same:
+        scale, share = scale_of(matrix), yes_or_no(matrix)
+        columns = zip(same, matrix.T, strict=True)
+        ends |= {i: mean_interval(column, scale, share, clusters) for i, column in columns}
+    standing = {}
+    for i, (low, high) in ends.items():
+        group, ranks = places[i]
+        standing[i] = {
+            "low": cell(low),
+            "high": cell(high),
+            "group": group,
+            "rank": " to ".join(map(str, dict.fromkeys(ranks))),
+            "known_by": "question" if i in same else "mean",
+        }
+    table = pd.DataFrame.from_dict(standing, "index", columns=DERIVED[:-1]).reindex(list(scored))
+    return table.fillna("").reset_index(drop=True)
+
+
+def _unpaired_p(a: float, b: float, n: int) -> float:
+    """Return p that two shares of different questions are equal; too high for graded values."""
+    if a == b:
+        return 1.0
+    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
+        return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)
+
+
+def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
+    """Return the columns that are not stored; arguments as for `standings`."""
     revisions = [known.get(row.retrieval) for row in rows]
     configs = [{**decided(each.config), "code": each.code} if each else {} for each in revisions]
-    differs = differing([row.system for row in rows], configs)
-    return frame.fillna("").reset_index(drop=True).assign(differs=differs)
+    return standings(rows, known).assign(differs=differing([row.system for row in rows], configs))
 
 
 def _values(row: LeaderboardRow, main: str, known: Known) -> tuple[pd.Series, pd.DataFrame] | None:
