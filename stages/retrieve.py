@@ -38,16 +38,15 @@ TIMED = 100
 
 def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None:
     """Search every question in all documents and, if it has a group, in those of its group."""
-    settings = retrieve
     questions = read_questions(paths["queries"])
-    settings.check(questions)
+    retrieve.check(questions)
     questions = _searched(questions, paths["rewritten"])
     density = check_made_from(paths["index"], paths["corpus"])
     started = perf_counter()
     searcher = build(retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
-    search = OpenIndex(searcher, density, read_places(paths["index"] / PLACES), settings).search
+    search = OpenIndex(searcher, density, read_places(paths["index"] / PLACES), retrieve).search
     stopwatches = [Stopwatch() for _ in sample]
     timed: dict[str, SearchResult] = {}
     others, began = used_by_others(), perf_counter()
@@ -56,12 +55,11 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
     # The system counts in steps of 10 ms, which says nothing of a shorter time than a second.
     others = max(used_by_others() - others, 0.0) / max(passed, 1.0)
-    name = retriever.name
     cuts: list[Cut] = []
     with (
-        run_writer(paths["run"], name) as run,
+        run_writer(paths["run"], retriever.name) as run,
         chunk_run_writer(paths["chunks"]) as chunks,
-        run_writer(paths["within"], name) as within,
+        run_writer(paths["within"], retriever.name) as within,
     ):
         for question, anywhere, in_group in _rankings(search, questions, timed):
             question_id = question.question_id
@@ -72,14 +70,13 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
                 cuts = summed([*cuts, *searcher.cut(question.question, anywhere.named)])
         # Before the runs get their names.
         outside = searcher.finish() if isinstance(searcher, Finishing) else {}
+    seconds = [each.seconds["total"] for each in stopwatches]
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
         "load_s": round(loaded, 3),
         "timed_questions": len(sample),
-        "seconds_per_question": round(fmean(one.seconds["total"] for one in stopwatches), 6)
-        if sample
-        else 0.0,
+        "seconds_per_question": round(fmean(seconds or [0.0]), 6),
         "stages_ms": _percentiles(stopwatches),
         # The share of the processors that other programs used meanwhile.
         "others": round(others, 3),
@@ -88,7 +85,7 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     }
     if sample and isinstance(searcher, Approximate):
         texts = [question.question for question in sample]
-        measured["search"] = searcher.exactness(texts, settings.depth)
+        measured["search"] = searcher.exactness(texts, retrieve.depth)
     write_json(paths["timing"], measured)
     # By the digest of the run, so that other runs do not replace it.
     indexing = paths["index"].with_name(f"{paths['index'].name}.timing.json")

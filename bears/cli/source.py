@@ -33,7 +33,9 @@ def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
         settings: SETTING=VALUE
     """
     hub = where.removeprefix("hub:")
-    place = {"hub": hub} if hub != where else {"path": _path(hub)}
+    # A relative path has a meaning only within a project, where sources resolve it.
+    path = hub if PIPELINE.exists() else str(Path(hub).expanduser().absolute())
+    place = {"hub": hub} if hub != where else {"path": path}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
     given = dict(setting(word) for word in settings)
     folder = Path(hub).is_dir() and "path" in place
@@ -55,11 +57,6 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
     usual = {"language": "en", "licence": "NOASSERTION", "shape": shapes[-1]}
     source = checked(parse(Source, {**usual, **given}, "the settings"))
     return inspect(source, shapes, given, project.resolve(), project.resolve() / LOCAL)
-
-
-def _path(word: str) -> str:
-    """Return a relative path only within a project, where sources resolve it."""
-    return word if PIPELINE.exists() else str(Path(word).expanduser().absolute())
 
 
 def setting(word: str) -> tuple[str, Any]:

@@ -19,7 +19,6 @@ from bears.evaluation.means import mean_interval, scale_of, yes_or_no
 from bears.files import shown
 from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
-from bears.files.shown import markdown_table
 from bears.files.visible import one_line
 from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cell, cells, read_board
 from bears.results.origins import system_at
@@ -172,7 +171,7 @@ def pandachat_tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, 
         stem = name if name.startswith("pandachat") else f"pandachat-{name}"
         table = [[cell(value) for value in line.values()] for line in lines]
         files[board.with_name(f"{stem}.json")] = to_json(lines) + "\n"
-        files[board.with_name(f"{stem}.md")] = markdown_table(list(lines[0]), table)
+        files[board.with_name(f"{stem}.md")] = shown.markdown_table(list(lines[0]), table)
     return files
 
 

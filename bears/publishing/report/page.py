@@ -37,8 +37,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 GLYPHS = "●■▲◆✚▼▶"
 """The same shapes as characters."""
 
-MOST_TIES = 3
-
 Content = dict[str, Any]
 Looks = Mapping[str, Mapping[str, str]]
 """System to its color and shape in charts, and its class and character in texts."""
@@ -170,7 +168,8 @@ def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
         "explained": [f"measure_{family}" for family in FAMILIES if family in families],
         "pairs": pairs,
         "over": comparison["corrected_over"],
-        "ties": [(pair["a"], pair["b"]) for pair in pairs if pair["ties"]][:MOST_TIES],
+        # A reader needs no more than a few.
+        "ties": [(pair["a"], pair["b"]) for pair in pairs if pair["ties"]][:3],
     }
 
 
