@@ -6,7 +6,6 @@ from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.evaluate import parse_measure
 from bears.evaluation.results import write_values
 from bears.files.manifest import inputs_of
 from bears.files.records import sha256_of, stream_documents, to_json, write_text
@@ -49,9 +48,8 @@ def score_files(
     """
     records = configuration.records_of(benchmark, folder, unattested)
     records.retrieve.check(records.questions)
-    names = records.evaluate.measures
-    if measures:
-        names = [parse_measure(word.strip()).name for word in measures.split(",")]
+    own = records.evaluate.measures
+    names = [word.strip() for word in measures.split(",")] if measures else own
     changed = configuration.unattested_part(records.folder) if folder else ""
     doubts = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
     scored: list[ScoredSubmission] = []

@@ -1,6 +1,6 @@
 """What is known of the times and the price of a system."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -11,7 +11,7 @@ from bears.config.typed import configured
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.records import read_questions, sha256_of
-from bears.llm.models import Models, estimate, models_of
+from bears.llm.models import estimate, models_of
 from bears.llm.use import KeptReplies, Use
 from bears.llm.wire import token_range
 from bears.results.revision import WITHIN, Revision
@@ -90,28 +90,20 @@ def dollars(
             once = {name: word for name, word in config["generator"].items() if name != "repeats"}
             uses.append(configured(read_answering, {**config, "generator": once})(*records))
         questions = [question.question for question in read_questions(queries)]
-        costs = [(0.0, 0.0), *_of_vectors(retriever, questions, models)]
+        costs = [(0.0, 0.0)]
+        for encoder in hosted(retriever):
+            fields = {key: value for key, value in encoder.items() if key != "_target_"}
+            price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
+            vectors = map(token_range, questions)
+            costs += [(price.of(low, 0), price.of(high, 0)) for low, high in vectors]
         for use in uses:
-            costs += _of_replies(use, models)
+            price = use.settings.price_in(models)
+            for request in use.resolve(KeptReplies()).missing:
+                chat = use.ask(request, [])
+                sent, answered = estimate(chat.system + chat.user), use.output_tokens(request)
+                low, high = map(price.of, sent, map(round, answered))
+                costs.append((low, high))
     except (BearsError, KeyError):
         return None
     low, high = (sum(each) * 1000 / max(len(questions), 1) for each in zip(*costs, strict=True))
     return low, high
-
-
-def _of_vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
-    """Yield the price of each question's vector, for every hosted encoder of a retriever."""
-    for encoder in hosted(part):
-        fields = {key: value for key, value in encoder.items() if key != "_target_"}
-        price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
-        for low, high in map(token_range, questions):
-            yield price.of(low, 0), price.of(high, 0)
-
-
-def _of_replies(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:
-    """Yield the price of each request to a model."""
-    price = use.settings.price_in(models)
-    for request in use.resolve(KeptReplies()).missing:
-        chat = use.ask(request, [])
-        sent, answered = estimate(chat.system + chat.user), use.output_tokens(request)
-        yield price.of(sent[0], round(answered[0])), price.of(sent[1], round(answered[1]))

@@ -115,8 +115,7 @@ def system_ranking(path: Path, records: Records) -> System:
         FormatError: the file is malformed.
         SubmissionRefused: it does not fit the benchmark.
     """
-    names = list(dict.fromkeys(records.evaluate.measures))
-    scored = score(path, records, names)
+    scored = score(path, records, records.evaluate.measures)
     is_run = scored.submission.form == "trec"
     return System(
         path.stem,
@@ -165,6 +164,7 @@ def system_at(revision: Revision) -> System:
         repeated, _ = read_repeats(answered, f"{revision.name}: answers by question", OF_ANSWERS)
         values = values.join(averaged(repeated))
     translated = BenchmarkFiles(benchmark["name"]).translated
+    findings = revision.metrics(VERIFICATION).get("findings")
     return System(
         revision.name,
         _words(selected, ("retriever", "generator")),
@@ -185,14 +185,9 @@ def system_at(revision: Revision) -> System:
             ceiling=metrics.get("ceiling", {}),
             unmatched=metrics.get("unmatched_passages", 0),
             unread=tuple(cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))),
-            lost=_lost(revision),
+            lost=findings.get("lost_quotation", 0) if isinstance(findings, dict) else 0,
         ),
     )
-
-
-def _lost(revision: Revision) -> int:
-    findings = revision.metrics(VERIFICATION).get("findings")
-    return int(findings.get("lost_quotation", 0)) if isinstance(findings, dict) else 0
 
 
 def _words(selected: Mapping[str, Any], groups: Collection[str]) -> str:
