@@ -72,7 +72,7 @@ def report(
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
-    comparison = advice.compared(systems, measure)
+    comparison, notes = advice.compared(systems, measure), advice.label_notes(systems)
     order = [system["name"] for system in comparison["systems"]]
     systems = sorted(systems, key=lambda system: order.index(system.name))
     telling = candidates(len(questions), systems, measure)
@@ -100,8 +100,7 @@ def report(
         take=advised.get("take", ""),
         doubts=advice.doubts(systems, measure) if judged else [],
         generated=answers,
-        # What is known of the judge of generated answers.
-        notes=advice.label_notes(systems),
+        notes=notes,
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
         grouped=_grouped(systems, look, questions, measure),
