@@ -1,22 +1,16 @@
 """audit: the verified benchmark → documents that may answer too, and odd findings."""
 
-import tempfile
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, Source
 from bears.config.typed import build
 from bears.errors import VerificationFailed
-from bears.files.records import (
-    check_digest,
-    read_documents,
-    read_questions,
-    write_json,
-    write_lines,
-)
+from bears.files.records import check_digest, read_folder, write_json, write_lines
 from bears.files.shown import complain
 from bears.files.visible import one_line
 from bears.language.tags import languages_of
@@ -27,7 +21,7 @@ from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.types import Document, Finding, Question
+from bears.types import Finding, Question
 
 BATCH = 64
 
@@ -58,17 +52,20 @@ def main(
     for name in ("queries.json", "corpus.json"):
         check_digest(paths["translated"] / name, paths["verified"])
     settings = audit.signals
-    whole = read_documents(paths["translated"] / "corpus.json")
+    asked, whole = read_folder(paths["translated"])
     documents = [*chunks(whole, build(passages, "passages"))]
     chunks_of = {each.doc_id: each.chunk for each in documents}
     cut = ChunksOfDocuments(whole, chunks_of.values())
-    questions = cut.questions(read_questions(paths["translated"] / "queries.json"))
-    searcher = _indexed(audit.retriever, documents)
-    raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
-    raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
-    names = {question.source_dataset for question in raw_questions}
+    questions = cut.questions(asked)
+    retriever = build(audit.retriever, "audit.retriever")
+    with TemporaryDirectory(prefix="bears-audit-") as name:
+        retriever.index(documents, Path(name), Path(name))
+        # Files that are mapped into memory outlive their names.
+        searcher: BM25Searcher = retriever.open(Path(name))
+    raw = read_folder(paths["sampled"], raw=True)
+    names = {question.source_dataset for question in raw[0]}
     languages = languages_of(sources, names, benchmark.language, translated_into)
-    raw, now = (raw_questions, raw_documents), benchmark.language
+    now = benchmark.language
     pool = AuditPool(questions, documents, *raw, searcher.weights, languages, now)
     rankings = _rankings(searcher, questions, settings.depth)
     audited = find(pool, rankings, settings, cut.decisions(judgements))
@@ -100,15 +97,6 @@ def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
             "the ledger or the kept replies, or accept a finding with its reason under "
             "benchmark.accept"
         )
-
-
-def _indexed(choice: Choice, documents: Sequence[Document]) -> BM25Searcher:
-    retriever = build(choice, "audit.retriever")
-    with tempfile.TemporaryDirectory(prefix="bears-audit-") as name:
-        retriever.index(documents, Path(name), Path(name))
-        # Files that are mapped into memory outlive their names.
-        searcher: BM25Searcher = retriever.open(Path(name))
-    return searcher
 
 
 def _rankings(

@@ -1,9 +1,8 @@
 """evaluate: run and gold → metrics, per-question results, plots."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import compress
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -22,7 +21,7 @@ from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
 from bears.evaluation.timing import latency
 from bears.files.benchmark_state import benchmark_state
 from bears.files.chunk_run import read_chunk_run
-from bears.files.manifest import manifest_of, read_manifest
+from bears.files.manifest import inputs_of
 from bears.files.records import read_questions, sha256_of, stream_documents, write_json
 from bears.files.rewritten import read_rewritten
 from bears.files.shown import complain
@@ -62,10 +61,13 @@ def main(
     covered = _covered(settings, cutting, paths, questions)
     measures, beyond = settings.within(depth, spans=covered is not None)
     evaluations = {"": scores(run, gold, measures, covered)}
-    measured = {"run": sha256_of(paths["run"]), **_index_of(paths["run"])}
+    # A run from elsewhere is of no index.
+    index = {name: own for name, own in inputs_of(paths["run"]).items() if name == "index"}
+    measured = {"run": sha256_of(paths["run"]), **index}
     # Plots and metrics call the retriever by the name of its run file.
     retriever = paths["run"].stem
-    state = _state(benchmark.name, sources, paths, decided)
+    sizes, files = (source_of(sources), len(questions)), (paths["queries"], paths["corpus"])
+    state = benchmark_state(benchmark.name, *sizes, *files, decided.facts).as_dict()
     results: dict[str, Any] = {"benchmark": state, "retriever": retriever, "measured": measured}
     results |= results_of(evaluations[""], questions, measures, clusters)
     results |= _doubts(run, searched.count(False), decided)
@@ -93,15 +95,6 @@ def main(
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")
     print(latency(paths["timing"], measured["run"]))
-
-
-def _state(
-    name: str, sources: Mapping[str, Source], paths: Paths, decided: Decided
-) -> dict[str, Any]:
-    """Return the state of the benchmark, which the results belong to."""
-    sizes = source_of(sources), len(decided.questions)
-    files = paths["queries"], paths["corpus"]
-    return benchmark_state(name, *sizes, *files, decided.facts).as_dict()
 
 
 def _covered(
@@ -142,13 +135,6 @@ def _doubts(run: RunTable, not_searched: int, decided: Decided) -> dict[str, Any
         "warnings": list(run.remarks),
     }
     return {name: value for name, value in doubts.items() if value}
-
-
-def _index_of(run: Path) -> dict[str, str]:
-    """Return the digest of the index that the run was made from, if the run has a manifest."""
-    manifest = manifest_of(run)
-    made_from = read_manifest(manifest).made_from if manifest else {}
-    return {name: made_from[name] for name in ("index",) if name in made_from}
 
 
 if __name__ == "__main__":

@@ -1,8 +1,6 @@
 """judge: answers against gold → a verdict, scores and a cause for each question; the headline."""
 
 from dataclasses import asdict
-from pathlib import Path
-from typing import TYPE_CHECKING
 
 from bears.config.ledger.entries import Judgements, Nuggets
 from bears.config.pipeline import Paths, exit_with
@@ -11,11 +9,6 @@ from bears.files.headline import write_headline
 from bears.files.records import read_json, read_questions, write_json
 from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
-
-if TYPE_CHECKING:
-    from bears.answers.judging.judged import JudgedQuestion
-    from bears.answers.judging.panel import Judges
-    from bears.llm.use import KeptReplies
 
 
 def main(
@@ -33,7 +26,7 @@ def main(
 
     Without a generator, the documents of the ranking are graded, if the judge grades documents.
     """
-    from bears.answers.judging.panel import judges_of
+    from bears.answers.judging.panel import judges_of, tasks_of
 
     figures, judges = asdict(headline), judges_of(judge, generator.name)
     if generator.name == "none" and not judges:
@@ -43,13 +36,16 @@ def main(
         return
     # A run without a generator does not wait for these imports.
     from bears.answers.judging.files import read_unjudged
-    from bears.answers.judging.graded import judged, with_items
+    from bears.answers.judging.graded import cases_of, judged, with_items
     from bears.answers.judging.judged import results_of
+    from bears.answers.judging.model import NAME
     from bears.answers.judging.tables import table, write_judged
     from bears.answers.settings import generator_of
     from bears.evaluation.decided import decided_in
     from bears.files.benchmark_state import benchmark_state
     from bears.files.records import sha256_of
+    from bears.llm.use import load
+    from bears.llm.workflow import Workflow
 
     context = "own"
     if generator.name == "none":
@@ -64,7 +60,9 @@ def main(
     rows = read_unjudged(questions, paths, language, run_shown, closed_book)
     replies = replies_below(paths["replies"], benchmark.name, "verdicts")
     rows = with_items(rows, judges, paths["corpus"], nuggets, run)
-    rows, rulings = judged(rows, judges, language, _replayed(judges, language, replies, rows))
+    for task in tasks_of(judges, cases_of(rows), language):
+        Workflow(task, replies).replay()
+    rows, rulings = judged(rows, judges, language, load(replies, NAME))
     sizes, files = (source_of(sources), len(questions)), (paths["queries"], paths["corpus"])
     state = benchmark_state(benchmark.name, *sizes, *files, decided.facts)
     measured_file = "answers" if "answers" in paths else "run"
@@ -85,20 +83,6 @@ def main(
     write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)
     write_judged(paths["questions"], rows)
     print(table(results))
-
-
-def _replayed(
-    judges: "Judges", language: str, replies: Path, rows: "list[JudgedQuestion]"
-) -> "KeptReplies":
-    from bears.answers.judging.graded import cases_of
-    from bears.answers.judging.model import NAME
-    from bears.answers.judging.panel import tasks_of
-    from bears.llm.use import load
-    from bears.llm.workflow import Workflow
-
-    for task in tasks_of(judges, cases_of(rows), language):
-        Workflow(task, replies).replay()
-    return load(replies, NAME)
 
 
 if __name__ == "__main__":

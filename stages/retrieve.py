@@ -1,8 +1,8 @@
 """retrieve: rewritten questions and index → TREC runs, and how long a question takes."""
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from statistics import fmean
@@ -23,10 +23,10 @@ from bears.files.shown import complain
 from bears.files.trec import run_writer
 from bears.retrieval.cut import Cut, Limited, as_rows, cuts_below, messages, summed
 from bears.retrieval.index_files import PLACES, check_made_from
-from bears.retrieval.levels import SearchResult, search_levels
-from bears.retrieval.retriever import Finishing, Query, RetrieveSettings, Searcher, Stopwatch
+from bears.retrieval.levels import OpenIndex, SearchResult
+from bears.retrieval.retriever import Finishing, Query, RetrieveSettings, Stopwatch
 from bears.retrieval.vectors import Approximate
-from bears.types import Chunk, Question
+from bears.types import Question
 
 BATCH = 64
 """How many questions are searched together."""
@@ -37,46 +37,45 @@ TIMED = 100
 
 def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None:
     """Search every question in all documents and, if it has a group, in those of its group."""
-    settings = retrieve
     questions = read_questions(paths["queries"])
-    settings.check(questions)
+    retrieve.check(questions)
     questions = _searched(questions, paths["rewritten"])
     density = check_made_from(paths["index"], paths["corpus"])
     started = perf_counter()
     searcher = build(retriever, "retriever").open(paths["index"])
     loaded = perf_counter() - started
     sample = Random(0).sample(questions, min(TIMED, len(questions)))
-    index = _Index(searcher, settings, density, read_places(paths["index"] / PLACES))
-    search = index.search
+    search = OpenIndex(searcher, density, read_places(paths["index"] / PLACES), retrieve).search
+    stopwatches = [Stopwatch() for _ in sample]
+    timed: dict[str, SearchResult] = {}
     others, began = used_by_others(), perf_counter()
-    timed, stopwatches = _one_by_one(search, sample)
+    for question, stopwatch in zip(sample, stopwatches, strict=True):
+        timed |= search({question.question_id: Query(question.question)}, stopwatch)
     passed = (perf_counter() - began) * (os.cpu_count() or 1)
     # The system counts in steps of 10 ms, which says nothing of a shorter time than a second.
     others = max(used_by_others() - others, 0.0) / max(passed, 1.0)
-    name = retriever.name
     cuts: list[Cut] = []
     with (
-        run_writer(paths["run"], name) as run,
+        run_writer(paths["run"], retriever.name) as run,
         chunk_run_writer(paths["chunks"]) as chunks,
-        run_writer(paths["within"], name) as within,
+        run_writer(paths["within"], retriever.name) as within,
     ):
         for question, anywhere, in_group in _rankings(search, questions, timed):
             question_id = question.question_id
-            run(question_id, settings.kept(question_id, anywhere.documents))
-            chunks(question_id, settings.kept(question_id, anywhere.chunks))
-            within(question_id, settings.kept(question_id, in_group.documents))
+            run(question_id, anywhere.documents)
+            chunks(question_id, anywhere.chunks)
+            within(question_id, in_group.documents)
             if isinstance(searcher, Limited):
                 cuts = summed([*cuts, *searcher.cut(question.question, anywhere.named)])
         # Before the runs get their names.
         outside = searcher.finish() if isinstance(searcher, Finishing) else {}
+    seconds = [each.seconds["total"] for each in stopwatches]
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
         "questions": len(questions),
         "load_s": round(loaded, 3),
         "timed_questions": len(sample),
-        "seconds_per_question": round(fmean(one.seconds["total"] for one in stopwatches), 6)
-        if sample
-        else 0.0,
+        "seconds_per_question": round(fmean(seconds or [0.0]), 6),
         "stages_ms": _percentiles(stopwatches),
         # The share of the processors that other programs used meanwhile.
         "others": round(others, 3),
@@ -85,7 +84,7 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     }
     if sample and isinstance(searcher, Approximate):
         texts = [question.question for question in sample]
-        measured["search"] = searcher.exactness(texts, settings.depth)
+        measured["search"] = searcher.exactness(texts, retrieve.depth)
     write_json(paths["timing"], measured)
     # By the digest of the run, so that other runs do not replace it.
     indexing = paths["index"].with_name(f"{paths['index'].name}.timing.json")
@@ -110,17 +109,6 @@ Search = Callable[[dict[str, Query], Stopwatch], dict[str, SearchResult]]
 """From queries by question_id to what is found for them."""
 
 
-def _one_by_one(
-    search: Search, questions: Sequence[Question]
-) -> tuple[dict[str, SearchResult], list[Stopwatch]]:
-    """Return what is found for each question by its id, and how long it took."""
-    stopwatches = [Stopwatch() for _ in questions]
-    found = {}
-    for question, stopwatch in zip(questions, stopwatches, strict=True):
-        found.update(search({question.question_id: Query(question.question)}, stopwatch))
-    return found, stopwatches
-
-
 def _rankings(
     search: Search, questions: Sequence[Question], known: dict[str, SearchResult]
 ) -> Iterator[tuple[Question, SearchResult, SearchResult]]:
@@ -138,40 +126,6 @@ def _rankings(
         for one in batch:
             yield one, anywhere[one.question_id], in_group[one.question_id]
         bar.update(len(batch))
-
-
-@dataclass(frozen=True)
-class _Index:
-    """An open index, with what `search_levels` needs."""
-
-    searcher: Searcher
-    settings: RetrieveSettings
-    density: float
-    places: Mapping[str, Chunk]
-
-    def search(self, queries: dict[str, Query], stopwatch: Stopwatch) -> dict[str, SearchResult]:
-        """Return what is found for each question, by its id."""
-        if not queries:
-            return {}
-        depth, settings = self.settings.depth, self.settings
-        with stopwatch("total"):
-            found = self._levels(queries, depth, stopwatch)
-        ignored = {
-            question_id: queries[question_id]
-            for question_id, one in found.items()
-            if any(settings.ignores(question_id, hit.doc_id) for hit in one.documents)
-        }
-        if ignored:
-            # One hit more, so that `depth` of them stay. The second search is not timed.
-            found |= self._levels(ignored, depth + 1, Stopwatch())
-        return found
-
-    def _levels(
-        self, queries: dict[str, Query], depth: int, stopwatch: Stopwatch
-    ) -> dict[str, SearchResult]:
-        asked = [*queries.values()]
-        levels = search_levels(self.searcher, asked, depth, stopwatch, self.density, self.places)
-        return dict(zip(queries, levels, strict=True))
 
 
 def _percentiles(stopwatches: Iterable[Stopwatch]) -> dict[str, dict[str, float]]:

@@ -1,6 +1,6 @@
 """sample: rows → questions and documents in their source languages."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -55,32 +55,28 @@ def main(
 
 
 def _draw(mixture: Mixture, paths: Paths, ledger: Ledger) -> None:
-    out = paths["out"]
     drawn = draw(mixture, sources_in(paths["rows"]), ledger)
-    counts = count_reasons(drawn.passed_over)
     notes = {
-        "passed_over": counts,
+        "passed_over": count_reasons(drawn.passed_over),
         "passed_over_rows": drawn.passed_over,
         "unmatched_ledger_entries": drawn.unmatched,
     }
-    _write(out, drawn.questions, drawn.documents, drawn.lineage, notes, ledger)
-    _report(len(drawn.questions), len(drawn.documents), counts)
+    n = len(drawn.documents)
+    _write(paths["out"], drawn.questions, drawn.documents, n, drawn.lineage, notes, ledger)
     for record_id in drawn.unmatched:
         complain(f"ledger: no record {record_id} in this sample")
 
 
 def _take(whole: Whole, paths: Paths, sources: Mapping[str, Source], ledger: Ledger) -> None:
-    out = paths["out"]
     taken = sample_whole(whole, sources_in(paths["rows"]), ledger)
     lineage = taken.lineage(sources[whole.source].licence)
-    counts = {whole.source: taken.passed_over} if taken.passed_over else {}
     notes = {
-        "passed_over": counts,
+        "passed_over": {whole.source: taken.passed_over} if taken.passed_over else {},
         "judged_without_relevant": taken.unjudged,
         "unmatched_ledger_entries": [],
     }
-    _write(out, taken.questions, taken.documents(), lineage, notes, ledger)
-    _report(len(taken.questions), taken.n_documents, counts)
+    n = taken.n_documents
+    _write(paths["out"], taken.questions, taken.documents(), n, lineage, notes, ledger)
 
 
 def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str, Source]) -> None:
@@ -97,9 +93,9 @@ def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str
     found = made(bench, written, Workflow(bench.readings(written), checks).replay())
     lineage = found.lineage(sources[bench.settings.source].licence)
     notes = {"generated": found.counts, "unmatched_ledger_entries": found.unmatched}
-    _write(out, found.questions, found.documents, lineage, notes, bench.ledger)
     write_csv(out / "not_kept.csv", COLUMNS, found.table())
-    _report(len(found.questions), len(found.documents), {})
+    n = len(found.documents)
+    _write(out, found.questions, found.documents, n, lineage, notes, bench.ledger)
     for outcome, reasons in found.counts.items():
         for reason, count in reasons.items():
             print(f"{outcome}: {count}: {reason}")
@@ -107,23 +103,21 @@ def _make(keys: Mapping[str, Any], paths: Paths, name: str, sources: Mapping[str
 
 def _write(
     out: Path,
-    questions: Iterable[Question],
+    questions: Sequence[Question],
     documents: Iterable[Document],
+    n_documents: int,
     lineage: Iterable[Mapping[str, Any]],
     notes: Mapping[str, Any],
     ledger: Ledger,
 ) -> None:
-    """Write the sample, and notes on it with the decisions that it follows."""
+    """Write the sample, and notes on it with the decisions that it follows; print its size."""
     write_records(out / "queries_raw.json", questions)
     write_records(out / "corpus_raw.json", documents)
     write_lines(out / "lineage.jsonl", lineage)
     changes = ledger.changes()
     write_json(out / "notes.json", {**notes, "ledger": changes} if changes else notes)
-
-
-def _report(questions: int, documents: int, counts: Mapping[str, Mapping[str, int]]) -> None:
-    print(f"{questions} questions, {documents} documents")
-    for source, reasons in counts.items():
+    print(f"{len(questions)} questions, {n_documents} documents")
+    for source, reasons in notes.get("passed_over", {}).items():
         for reason, count in reasons.items():
             print(f"{source}: skipped {count}: {reason}")
 

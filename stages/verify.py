@@ -11,6 +11,7 @@ from bears.errors import FormatError, VerificationFailed
 from bears.files.records import (
     digest_files,
     read_documents,
+    read_folder,
     read_json,
     read_questions,
     sha256_of,
@@ -49,8 +50,7 @@ def main(
     (paths["out"] / "digest.json").unlink(missing_ok=True)
     translated = None
     try:
-        raw_questions = read_questions(paths["sampled"] / "queries_raw.json")
-        raw_documents = read_documents(paths["sampled"] / "corpus_raw.json")
+        raw_questions, raw_documents = read_folder(paths["sampled"], raw=True)
         documents = _translated(paths, raw_documents)
         sidecar = read_json(paths["translated"] / "sidecar.json")
         names = {

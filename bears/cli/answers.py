@@ -20,13 +20,7 @@ from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.predictions import answers_of, read_answers
-from bears.evaluation.answers.score import (
-    AnswerScore,
-    mean_score,
-    referenced,
-    score_answers,
-    summarize_answers,
-)
+from bears.evaluation.answers.score import mean_score, referenced, score_answers, summarize_answers
 from bears.evaluation.repeats import asked_in, by_key
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.records import read_documents, sha256_of, write_json
@@ -86,17 +80,18 @@ def score(
     documents = read_documents(paths["corpus"])
     doc_ids = {document.doc_id for document in documents}
     seen, table = set[tuple[str, str]](), list[Sequence[Any]]()
-    scored, same = list[tuple[str, AnswerScore]](), list[tuple[str, bool]]()
+    measured, same = [], list[tuple[str, bool]]()
     repeats = answers_of(read_answers(file), asked, documents, ignore_unknown)
     for number, (answers, own) in enumerate(asked_in(repeats, asked), start=1):
         values = score_answers(own, answers, language)
         found = faults(own, answers, doc_ids)
         seen |= {(kind, key) for key, each in found.items() for kind, _ in each}
         table += [(*row, number) for row in rows(own, answers, values, found, language)]
-        scored += values.items()
+        measured.append(values)
         said = ((key, each.answer) for key, each in answers.items() if key in values)
         same += [(key, values[key].reference == text) for key, text in said if text is not None]
-    scores = {key: mean_score(each) for key, each in by_key(scored).items()}
+    scored = by_key(pair for values in measured for pair in values.items())
+    scores = {key: mean_score(each) for key, each in scored.items()}
     counts = Counter(kind for kind, _ in seen)
     given = dict(same)
     if len(given) >= ENOUGH and all(right for _, right in same):

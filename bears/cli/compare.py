@@ -68,14 +68,13 @@ def compare(
         notes = {system.name: note(system.repeated, each["main"]) for system in group}
         each["repeats"] = {name: text for name, text in notes.items() if text}
         advices.append(_advice(each, group, prefer))
-    write_text(COMPARISON, _json(results))
+    text = to_json(results[0] if len(results) == 1 else results) + "\n"
+    write_text(COMPARISON, text)
     for kind in by:
         if not all(each["by"].get(kind) for each in results):
             column = result.KINDS[kind]
             complain(f"compare: no {kind} of questions is known: no column {column}")
-    if format == "json":
-        text = _json(results)
-    else:
+    if format != "json":
         kinds = list(dict.fromkeys(by))
         parts = zip(results, advices, strict=True)
         text = "\n".join(shown(each, format, kinds, advice) for each, advice in parts)
@@ -136,7 +135,3 @@ def _other_code(systems: Sequence[System]) -> list[str]:
                 "one again to compare them"
             ]
     return []
-
-
-def _json(results: Sequence[dict[str, Any]]) -> str:
-    return to_json(results[0] if len(results) == 1 else results) + "\n"

@@ -141,10 +141,8 @@ def commit(folder: Path, written: list[Path], what: str = "add") -> None:
             raise ConfigurationError(f"`dvc init` fails in {folder}; run it there to see why")
         run(folder, sys.executable, "-m", "dvc", "config", "core.autostage", "true")
         written += [Path(".dvc/config"), Path(".dvc/.gitignore")]
-    for template in sorted((SHIPPED / PLOTS).glob("*.json")):
-        if not (folder / PLOTS / template.name).exists():
-            write_text(folder / PLOTS / template.name, read_text(template))
-            written.append(PLOTS / template.name)
+    templates = sorted((SHIPPED / PLOTS).glob("*.json"))
+    written += _missing(folder, {PLOTS / each.name: read_text(each) for each in templates})
     if written:
         paths = [str(path) for path in written]
         someone = [] if run(folder, "git", "config", "user.email") else _AUTHOR

@@ -147,10 +147,9 @@ def import_decisions(
     name = selected(config).benchmark.name
     records = records_of(name)
     questions = {q.question_id for q in records.questions}
-    documents = {d.doc_id for d in stream_documents(records.corpus)}
     decisions = [
         replace(decision, author=decision.author or author)
-        for decision in read_judgements(file, questions, documents)
+        for decision in read_judgements(file, questions, records.doc_ids)
     ]
     if not decisions:
         raise LedgerError(

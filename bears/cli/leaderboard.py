@@ -29,7 +29,6 @@ def update(*, all_commits: bool = False) -> None:
 
 
 COMMAND = update
-BUSY_MACHINE = "timed_on_a_busy_machine"
 
 
 def _timed(row: LeaderboardRow, revision: Revision) -> LeaderboardRow:
@@ -41,6 +40,6 @@ def _timed(row: LeaderboardRow, revision: Revision) -> LeaderboardRow:
     measured = run and run.is_file() and timing_of(sha256_of(run))
     if not measured:
         return row
-    busy = [BUSY_MACHINE] if measured.get("others", 0) > BUSY else []
+    busy = ["timed_on_a_busy_machine"] if measured.get("others", 0) > BUSY else []
     warnings = ", ".join(filter(None, [row.warnings, *busy]))
     return replace(row, seconds_per_question=measured["seconds_per_question"], warnings=warnings)

@@ -17,7 +17,7 @@ from bears.config.shape import source_of
 from bears.config.typed import configured, parse
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.benchmark_state import BenchmarkState, heading
-from bears.files.records import digest_of, read_questions, sha256_of, write_json
+from bears.files.records import digest_of, sha256_of, write_json
 from bears.files.spreadsheet import write_csv
 from bears.llm.fill import FillReport
 from bears.llm.workflow import Workflow
@@ -93,7 +93,11 @@ def score(
     if publish:
         total, new, _ = workflow.publish()
         print(f"{workflow.replies}: {total} entries, {new} of them new")
-    _check_complete(result["metrics"], report.stopped)
+    lacking = sum(metric["unscored"].get(MISSING, 0) for metric in result["metrics"].values())
+    if lacking:
+        wanted = sum(metric["n_total"] for metric in result["metrics"].values())
+        remedy = report.stopped or "see what they cost with --plan, and ask for them with --fill"
+        raise RepliesMissing(f"replies for {lacking} of {wanted} scores are missing; {remedy}")
     if system and state:
         _put_on_board(state, system, result)
 
@@ -119,11 +123,10 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
     files = files_of(config)
     if not files.queries.is_file():
         return None
-    own = [question.question.strip() for question in read_questions(files.queries)]
-    asked = Counter(row.question.strip() for row in rows)
     origin = source_of(selected(config).sources)
     records = configured(Records, config)(files.translated, origin)
-    return records.state if asked <= Counter(own) else None
+    own = Counter(question.question.strip() for question in records.source)
+    return records.state if Counter(row.question.strip() for row in rows) <= own else None
 
 
 def _table(result: Mapping[str, Any]) -> str:
@@ -139,19 +142,6 @@ def _table(result: Mapping[str, Any]) -> str:
     ]
     table = tabulate(lines, ["metric", "mean", "scored", "not scored"], disable_numparse=True)
     return f"{heading(result['benchmark'], result['input']['name'])}\n\n{table}"
-
-
-def _check_complete(metrics: Mapping[str, Mapping[str, Any]], stopped: str) -> None:
-    """Raise RepliesMissing if scores need replies that are not kept.
-
-    Args:
-        stopped: why the fill ended early; empty if it did not.
-    """
-    lacking = sum(metric["unscored"].get(MISSING, 0) for metric in metrics.values())
-    wanted = sum(metric["n_total"] for metric in metrics.values())
-    if lacking:
-        remedy = stopped or "see what they cost with --plan, and ask for them with --fill"
-        raise RepliesMissing(f"replies for {lacking} of {wanted} scores are missing; {remedy}")
 
 
 def _put_on_board(state: BenchmarkState, system: str, result: Mapping[str, Any]) -> None:

@@ -5,7 +5,7 @@ from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.visible import blank
 from bears.layout import ledger_of
-from bears.selection.configuration import composed, files_of, selected
+from bears.selection.configuration import composed, files_of, made, selected
 
 
 def replace_question(
@@ -24,9 +24,7 @@ def replace_question(
     name = selected(config).benchmark.name
     if blank(reason):
         raise LedgerError("an entry needs a reason: --reason 'why'")
-    queries = files_of(config).sampled / "queries_raw.json"
-    if not queries.is_file():
-        raise LedgerError(f"{queries} does not exist; run `dvc repro sample` first")
+    (queries,) = made(config, "sample", files_of(config).sampled / "queries_raw.json")
     path = ledger_of(name)
     known = {question.question_id for question in read_questions(queries)}
     if question_id not in known | OpenLedger(path).decisions.replaced:

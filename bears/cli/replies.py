@@ -14,7 +14,7 @@ from bears.llm.use import extend, missing_message
 from bears.questions.bench import for_review
 from bears.selection import spending
 from bears.selection.configuration import composed, files_of, selected
-from bears.selection.uses import TRANSLATION, made_questions, workflow_of, workflows
+from bears.selection.uses import made_questions, translation, workflow_of, workflows
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
 from bears.translation.review import COLUMNS, check_against, flagged, read_decisions, write_review
@@ -102,7 +102,8 @@ def review(
     made = made_questions(config)
     # Made questions that are not sampled yet have nothing to translate.
     sampled = files_of(config).sampled / "queries_raw.json"
-    workflow = workflow_of(config, *TRANSLATION) if sampled.is_file() or not made else None
+    there = sampled.is_file() or not made
+    workflow = workflow_of(config, *next(translation(config))) if there else None
     if export:
         rows = [dict.fromkeys(COLUMNS, "") | row for row in for_review(made)]
         if workflow:
@@ -138,7 +139,8 @@ def glossary(file: Path, overrides: Sequence[str] = ()) -> None:
     Args:
         file: the CSV file
     """
-    workflow = workflow_of(composed("", overrides), *TRANSLATION)
+    config = composed("", overrides)
+    workflow = workflow_of(config, *next(translation(config)))
     task, languages = workflow.use, workflow.use.languages()
     terms = (
         Term(source, rendering, languages[question_id], task.language.name)

@@ -7,7 +7,7 @@ from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import our_name
 from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
-from bears.publishing.report.advice import Prefer, label_notes
+from bears.publishing.report.advice import Prefer
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
 from bears.selection.configuration import composed, records_of, selected
@@ -53,9 +53,8 @@ def write_report(
         main = columns[0]
     order = [question.question_id for question in records.questions]
     described = [system.only(order) for system in shown]
-    files, notes = BenchmarkFiles(name), label_notes(described)
-    about = choice.benchmark, choice.sources, files, records.questions
-    text = report(*about, described, main, top, prefer, notes)
+    about = choice.benchmark, choice.sources, BenchmarkFiles(name), records.questions
+    text = report(*about, described, main, top, prefer)
     write_text(out, text)
     what = f"{len(shown)} systems" if len(shown) > 1 else "1 system"
     print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")

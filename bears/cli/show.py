@@ -60,12 +60,9 @@ def _text(path: Path, shown: Callable[[Any], str], content: Any) -> str:
 
 
 def _counted(found: Mapping[str, Any]) -> str:
-    rows = [(name, _counts(value)) for name, value in found.items()]
-    return str(tabulate(rows, tablefmt="plain"))
-
-
-def _counts(value: Any) -> Any:
-    """Return a mapping of counts on one line, without those that are 0."""
-    if not isinstance(value, dict):
-        return value
-    return ", ".join(f"{name} {count}" for name, count in value.items() if count) or "–"
+    rows = dict(found)
+    for name, value in found.items():
+        if isinstance(value, dict):
+            # Counts are on one line, without those that are 0.
+            rows[name] = ", ".join(f"{what} {n}" for what, n in value.items() if n) or "–"
+    return str(tabulate(rows.items(), tablefmt="plain"))

@@ -34,7 +34,9 @@ def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
         settings: SETTING=VALUE
     """
     hub = where.removeprefix("hub:")
-    place = {"hub": hub} if hub != where else {"path": _path(hub)}
+    # A relative path has a meaning only within a project, where sources resolve it.
+    path = hub if PIPELINE.exists() else str(Path(hub).expanduser().absolute())
+    place = {"hub": hub} if hub != where else {"path": path}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
     given = dict(setting(word) for word in settings)
     folder = Path(hub).is_dir() and "path" in place
@@ -56,11 +58,6 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
     usual = {"language": "en", "licence": "NOASSERTION", "shape": shapes[-1]}
     source = checked(parse(Source, {**usual, **given}, "the settings"))
     return inspect(source, shapes, given, project.resolve(), project.resolve() / LOCAL)
-
-
-def _path(word: str) -> str:
-    """Return a relative path only within a project, where sources resolve it."""
-    return word if PIPELINE.exists() else str(Path(word).expanduser().absolute())
 
 
 def setting(word: str) -> tuple[str, Any]:
@@ -98,7 +95,7 @@ def changed(source: Source | Part) -> dict[str, Any]:
     return changed
 
 
-def pin_source(file: Path) -> None:
+def pin(file: Path) -> None:
     """Write a source's revision, digests and number of rows into its file.
 
     Reads the whole source: the commit, the digest of every file or table, and the number of rows
@@ -106,18 +103,6 @@ def pin_source(file: Path) -> None:
 
     Args:
         file: conf/source/NAME.yaml
-    """
-    print(f"{file}: {', '.join(pin(file))} say what is there now")
-
-
-COMMAND = {"inspect": inspect_source, "pin": pin_source}
-
-
-def pin(file: Path) -> dict[str, Any]:
-    """Read a source and write its commit, digests and rows into its file; return those.
-
-    Raises:
-        BearsError: the file does not describe a source, or the source cannot be read.
     """
     text = read_text(file)
     source = checked(parse(Source, yaml_value(text, str(file)), str(file)))
@@ -136,4 +121,7 @@ def pin(file: Path) -> dict[str, Any]:
     # The old values go, each with the lines below it that belong to it.
     block = rf"^(?:{'|'.join(pins)}):.*\n(?:[ \t#-].*\n|\n)*"
     write_text(file, re.sub(block, "", text.rstrip("\n") + "\n", flags=re.M) + conf_text(pins))
-    return pins
+    print(f"{file}: {', '.join(pins)} say what is there now")
+
+
+COMMAND = {"inspect": inspect_source, "pin": pin}

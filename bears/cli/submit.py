@@ -6,9 +6,8 @@ from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.evaluate import parse_measure
 from bears.evaluation.results import write_values
-from bears.files.manifest import manifest_of, read_manifest
+from bears.files.manifest import inputs_of
 from bears.files.records import sha256_of, stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
 from bears.files.trec import read_table
@@ -49,9 +48,8 @@ def score_files(
     """
     records = configuration.records_of(benchmark, folder, unattested)
     records.retrieve.check(records.questions)
-    names = records.evaluate.measures
-    if measures:
-        names = [parse_measure(word.strip()).name for word in measures.split(",")]
+    own = records.evaluate.measures
+    names = [word.strip() for word in measures.split(",")] if measures else own
     changed = configuration.unattested_part(records.folder) if folder else ""
     doubts = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
     scored: list[ScoredSubmission] = []
@@ -109,9 +107,8 @@ def write(
         path = configuration.files_of(config).rewritten(rewriter)
         (rewritten,) = configuration.made(config, "rewrite", path)
     # One of our runs names in its manifest the file that it was made from.
-    manifest = manifest_of(run)
-    made_from = read_manifest(manifest).made_from if manifest else {}
-    if made_from.get("rewritten", digest := sha256_of(rewritten)) != digest:
+    digest = sha256_of(rewritten)
+    if inputs_of(run).get("rewritten", digest) != digest:
         raise SubmissionRefused(
             f"{run} was not made from {rewritten}; name the file of its rewriter: --rewritten FILE"
         )

@@ -1,7 +1,7 @@
 """``bears traces``: measure systems by the traces that they leave."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 
 from bears.errors import FormatError
@@ -10,9 +10,7 @@ from bears.files.records import stream_documents
 from bears.files.shown import complain
 from bears.files.traces import write_traces
 from bears.files.visible import one_line
-from bears.results.recorded import Recorded
 from bears.results.recorded_files import read_recorded
-from bears.results.records import Records
 from bears.results.system import ENDING
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.selection.configuration import composed, records_of, selected
@@ -52,38 +50,12 @@ def import_traces(
     records = records_of(benchmark, folder, unattested)
     if not out.name.endswith(ENDING):
         raise FormatError(f"--out is {out}; expected a name that ends in {ENDING}")
-    counts: Counter[str] = Counter()
-    lost: list[str] = []
-    found = (each for file in files for each in read_recorded(file, search_tool, drop))
-    traces = sorted(_matched(found, records, id, counts, lost), key=lambda trace: trace.question_id)
-    if not traces:
-        raise FormatError(
-            f"none of {counts['traces']} traces is of a question of {records.benchmark.name}; name "
-            "the attribute with the question_id: --id NAME"
-        )
-    write_traces(out, traces)
-    asked = {trace.question_id for trace in traces}
-    if lost:
-        complain(f"{len(lost)} traces of no question, such as {one_line(lost[0])!r:.80}")
-    print(f"{len(traces)} traces of {len(asked)} of {len(records.questions)} questions: {out}")
-    for what, count in counts.items():
-        if count and what != "traces":
-            complain(f"{count} {what}")
-
-
-COMMAND = {"import": import_traces}
-
-
-def _matched(
-    found: Iterator[Recorded], records: Records, name: str, counts: Counter[str], lost: list[str]
-) -> Iterator[Trace]:
-    """Yield the traces of the benchmark's questions, and count what they do not say."""
     documents = {each.doc_id: each.content for each in stream_documents(records.corpus)}
     matcher, find = PassageMatcher(documents), id_by_text(records.questions)
     known = {question.question_id for question in records.questions}
-    for each in found:
-        counts["traces"] += 1
-        named = each.question_id or str(each.names.get(name, ""))
+    traces, lost, counts = list[Trace](), list[str](), Counter[str]()
+    for each in (found for file in files for found in read_recorded(file, search_tool, drop)):
+        named = each.question_id or str(each.names.get(id, ""))
         key = named or find(each.question, "")
         if key not in known:
             lost.append(key)
@@ -96,4 +68,20 @@ def _matched(
         counts["traces have no answer"] += trace.answer is None
         for tool in each.unread:
             counts[f"traces call {tool}; if it searches: --search-tool"] += 1
-        yield trace
+        traces.append(trace)
+    if not traces:
+        raise FormatError(
+            f"none of {len(lost)} traces is of a question of {records.benchmark.name}; name "
+            "the attribute with the question_id: --id NAME"
+        )
+    write_traces(out, sorted(traces, key=lambda trace: trace.question_id))
+    asked = {trace.question_id for trace in traces}
+    if lost:
+        complain(f"{len(lost)} traces of no question, such as {one_line(lost[0])!r:.80}")
+    print(f"{len(traces)} traces of {len(asked)} of {len(records.questions)} questions: {out}")
+    for what, count in counts.items():
+        if count:
+            complain(f"{count} {what}")
+
+
+COMMAND = {"import": import_traces}

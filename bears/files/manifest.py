@@ -79,6 +79,12 @@ def manifest_of(path: Path) -> Path | None:
     return next(filter(lambda found: _names_file(found, path), _beside(path)), None)
 
 
+def inputs_of(path: Path) -> dict[str, str]:
+    """Return the ``made_from`` of an output's manifest; empty without one."""
+    manifest = manifest_of(path)
+    return read_manifest(manifest).made_from if manifest else {}
+
+
 def _beside(file: Path) -> Iterator[Path]:
     """Yield where a file's manifest can be.
 

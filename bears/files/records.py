@@ -71,6 +71,12 @@ def write_json(path: Path, value: Any) -> None:
     write_text(path, to_json(value) + "\n")
 
 
+def read_folder(folder: Path, raw: bool = False) -> tuple[list[Question], list[Document]]:
+    """Read the questions and the documents of a folder; ``raw``: those before translation."""
+    ending = "_raw.json" if raw else ".json"
+    return read_questions(folder / f"queries{ending}"), read_documents(folder / f"corpus{ending}")
+
+
 def write_records(path: Path, records: Iterable[Record]) -> None:
     """Write questions or documents, byte for byte in the form of the published BEARS files.
 

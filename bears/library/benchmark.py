@@ -18,7 +18,7 @@ from bears.evaluation.decided import decided
 from bears.evaluation.evaluate import evaluate, parse_measure
 from bears.evaluation.trace_measures import trace_values
 from bears.files.progress import Progress
-from bears.files.records import read_documents, read_questions
+from bears.files.records import read_folder
 from bears.files.trec import read_table
 from bears.identity import question_id
 from bears.language.tags import check_tag
@@ -142,10 +142,8 @@ def _ranking(key: str, found: Any) -> ChunkRanking:
 
 def _hit(key: str, pair: Any) -> ChunkHit:
     match pair:
-        case (str(doc_id), Real() as score) if not isinstance(score, bool):
-            return ChunkHit(Chunk(doc_id), float(score))
-        case (Chunk() as chunk, Real() as score) if not isinstance(score, bool):
-            return ChunkHit(chunk, float(score))
+        case (str() | Chunk() as place, Real() as score) if not isinstance(score, bool):
+            return ChunkHit(Chunk(place) if isinstance(place, str) else place, float(score))
     raise _no_ranking(key, pair)
 
 
@@ -250,12 +248,11 @@ def read(folder: str | Path, language: str, original: bool = False) -> Benchmark
     Raises:
         FormatError: a file is absent or malformed; it names the record.
     """
-    where, ending = Path(folder), "_raw.json" if original else ".json"
-    questions = read_questions(where / f"queries{ending}")
-    documents = read_documents(where / f"corpus{ending}")
+    where = Path(folder)
     ledger = ledger_beside(where)
     judgements = parse(Ledger, read_ledger(ledger), str(ledger)).judgements
-    return Benchmark(questions, documents, language, lineage_beside(where), judgements)
+    records = read_folder(where, raw=original)
+    return Benchmark(*records, language, lineage_beside(where), judgements)
 
 
 def build(

@@ -4,15 +4,14 @@ import shutil
 import tempfile
 import weakref
 from collections.abc import Iterable
-from dataclasses import replace
 from pathlib import Path
 
 from bears.config.shape import Choice
 from bears.config.typed import build
 from bears.errors import FormatError
 from bears.retrieval.chunking import chunks
-from bears.retrieval.levels import SearchResult, search_levels
-from bears.retrieval.retriever import Query, RetrieveSettings, Searcher, Stopwatch
+from bears.retrieval.levels import OpenIndex, SearchResult
+from bears.retrieval.retriever import Query, RetrieveSettings, Stopwatch
 from bears.types import ChunkRanking, Document, Question, Ranking, Run
 
 
@@ -37,7 +36,7 @@ class Index:
         retrieve: RetrieveSettings,
         retriever: Choice,
     ) -> None:
-        self.name, self._settings = retriever.name, retrieve
+        self.name = retriever.name
         built = build(retriever, "retriever")
         scratch = Path(tempfile.mkdtemp(prefix="bears-"))
         weakref.finalize(self, shutil.rmtree, scratch, ignore_errors=True)
@@ -45,11 +44,11 @@ class Index:
         place.mkdir(parents=True, exist_ok=True)
         whole = list(documents)
         cut = list(chunks(whole, build(chunking, "chunking")))
-        self._density = len(cut) / max(len({document.doc_id for document in whole}), 1)
-        self._places = {each.doc_id: each.chunk for each in cut if each.chunk.end is not None}
+        density = len(cut) / max(len({document.doc_id for document in whole}), 1)
+        places = {each.doc_id: each.chunk for each in cut if each.chunk.end is not None}
         built.index(cut, place, scratch / "scratch")
         shutil.rmtree(scratch / "scratch", ignore_errors=True)
-        self._searcher: Searcher = built.open(place)
+        self._index = OpenIndex(built.open(place), density, places, retrieve)
 
     def __repr__(self) -> str:
         return f"Index({self.name!r})"
@@ -62,8 +61,7 @@ class Index:
         """
         if depth < 1:
             raise FormatError(f"depth is {depth}; expected 1 or more")
-        (found,) = self._search([Query(query)], depth)
-        return found.documents
+        return self._index.levels({"": Query(query)}, depth, Stopwatch())[""].documents
 
     def run(self, questions: Iterable[Question]) -> Run:
         """Return the ranking of each question by its id, ``retrieve.depth`` (100) documents deep.
@@ -86,15 +84,5 @@ class Index:
             raise FormatError(
                 f"{wrong[0]!r:.80} is not a Question; to search for a text, call search(TEXT)"
             )
-        texts = {question.question_id: Query(question.question) for question in asked}
-        depth = self._settings.depth
-        found = self._search(list(texts.values()), depth) if texts else []
-        kept = self._settings.kept
-        return {
-            key: replace(one, documents=kept(key, one.documents), chunks=kept(key, one.chunks))
-            for key, one in zip(texts, found, strict=True)
-        }
-
-    def _search(self, queries: list[Query], depth: int) -> list[SearchResult]:
-        places = self._density, self._places
-        return search_levels(self._searcher, queries, depth, Stopwatch(), *places)
+        queries = {question.question_id: Query(question.question) for question in asked}
+        return self._index.search(queries, Stopwatch())

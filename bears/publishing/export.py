@@ -12,8 +12,7 @@ from typing import Any
 
 import yaml
 
-from bears.config.ledger.entries import Ledger
-from bears.config.typed import parse, pick
+from bears.config.typed import pick
 from bears.files.intake.tables import parquet_rows
 from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
 from bears.files.shown import markdown, markdown_table
@@ -297,14 +296,13 @@ def _exported_part(finished: Finished) -> dict[str, Any]:
         for name, source in finished.sources.items()
     }
     keys = ("benchmark", "sources", "evaluate", "retrieve")
-    rest = pick(finished.config, keys, "the configuration")
-    known = parse(Ledger, pick(finished.config, ("judgements", "nuggets"), "the configuration"), "")
+    exported = {**pick(finished.config, keys, "the configuration"), "sources": sources}
     ledger = {
         part: [
-            {k: v for k, v in asdict(each).items() if v and k not in ("reason", "author")}
-            for each in entries
+            {k: v for k, v in entry.items() if v and k not in ("reason", "author")}
+            for entry in finished.config[part]
         ]
-        for part, entries in (("judgements", known.judgements), ("nuggets", known.nuggets))
-        if entries
+        for part in ("judgements", "nuggets")
+        if finished.config.get(part)
     }
-    return {**rest, "sources": sources, **({"ledger": ledger} if ledger else {})}
+    return exported | ({"ledger": ledger} if ledger else {})

@@ -75,8 +75,7 @@ def read_finished(config: Mapping[str, Any], data: Path = DATA) -> Finished:
     name = parse(BenchmarkIdentity, config["benchmark"], "benchmark").name
     files = BenchmarkFiles(name, data)
     findings = files.verified / "findings.jsonl"
-    further = [files.lineage] if files.lineage.is_file() else []
-    for file in (files.queries, files.corpus, files.sources, findings, *further):
+    for file in (files.queries, files.corpus, files.sources, findings, files.lineage):
         check(file)
     for file in (files.queries, files.corpus):
         check_digest(file, files.verified / "digest.json")

@@ -47,15 +47,17 @@ def board_text(rows: Iterable[LeaderboardRow]) -> str:
     return csv_text(HEADER, ([re.sub(r"[\r\n]", " ", c) for c in cells(row)] for row in rows))
 
 
-def number(value: float | None) -> str:
-    """Return a number with six decimals at the most, the same text on every machine."""
-    return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".")
+def cell(value: str | float | None) -> str:
+    """Return a text, or a number with six decimals at the most, the same on every machine."""
+    if isinstance(value, float | int):
+        return f"{value:.6f}".rstrip("0").rstrip(".")
+    return value or ""
 
 
 def cells(row: LeaderboardRow) -> list[str]:
     """Return the cells of a row, in the order of `HEADER`."""
     found = (row.values.get(name) if name in MEASURES else getattr(row, name) for name in HEADER)
-    return [value if isinstance(value, str) else number(value) for value in found]
+    return list(map(cell, found))
 
 
 def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:

@@ -1,6 +1,6 @@
 """What is known of the times and the price of a system."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from bears.config.typed import configured, parse
 from bears.errors import BearsError
 from bears.evaluation.timing import timing_of
 from bears.files.records import read_questions, sha256_of
-from bears.llm.models import Models, estimate, models_of
+from bears.llm.models import estimate, models_of
 from bears.llm.use import KeptReplies, Use
 from bears.llm.wire import token_range
 from bears.results.revision import WITHIN, Revision
@@ -45,18 +45,10 @@ def costs_of(revision: Revision, run: Path, chunks: Path | None, translated: Pat
         translated: the folder of the benchmark's records.
     """
     usd = dollars(revision.config, translated, chunks or run, revision.output(WITHIN))
-    timing = timing_of(sha256_of(run))
-    if timing is None:
-        return Costs(usd=usd)
-    total = timing["stages_ms"].get("total")
-    return Costs(
-        p50_ms=total["p50"] if total else None,
-        p95_ms=total["p95"] if total else None,
-        index_s=timing.get("index_s"),
-        index_bytes=timing.get("index_bytes"),
-        usd=usd,
-        others=timing.get("others"),
-    )
+    timing: Mapping[str, Any] = timing_of(sha256_of(run)) or {"stages_ms": {}}
+    total = timing["stages_ms"].get("total", {})
+    others = {name: timing.get(name) for name in ("index_s", "index_bytes", "others")}
+    return Costs(total.get("p50"), total.get("p95"), usd=usd, **others)
 
 
 def dollars(
@@ -97,28 +89,20 @@ def dollars(
             once = {name: word for name, word in config["generator"].items() if name != "repeats"}
             uses.append(configured(read_answering, {**config, "generator": once})(*records))
         questions = [question.question for question in read_questions(queries)]
-        costs = [(0.0, 0.0), *_of_vectors(retriever, questions, models)]
+        costs = [(0.0, 0.0)]
+        for encoder in hosted(retriever):
+            fields = {key: value for key, value in encoder.items() if key != "_target_"}
+            price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
+            vectors = map(token_range, questions)
+            costs += [(price.of(low, 0), price.of(high, 0)) for low, high in vectors]
         for use in uses:
-            costs += _of_replies(use, models)
+            price = use.settings.price_in(models)
+            for request in use.resolve(KeptReplies()).missing:
+                chat = use.ask(request, [])
+                sent, answered = estimate(chat.system + chat.user), use.output_tokens(request)
+                low, high = map(price.of, sent, map(round, answered))
+                costs.append((low, high))
     except (BearsError, KeyError):
         return None
     low, high = (sum(each) * 1000 / max(len(questions), 1) for each in zip(*costs, strict=True))
     return low, high
-
-
-def _of_vectors(part: Any, questions: list[str], models: Models) -> Iterator[tuple[float, float]]:
-    """Yield the price of each question's vector, for every hosted encoder of a retriever."""
-    for encoder in hosted(part):
-        fields = {key: value for key, value in encoder.items() if key != "_target_"}
-        price = parse(HostedSettings, fields, "retriever.encoder").price_in(models)
-        for low, high in map(token_range, questions):
-            yield price.of(low, 0), price.of(high, 0)
-
-
-def _of_replies(use: Use[Any], models: Models) -> Iterator[tuple[float, float]]:
-    """Yield the price of each request to a model."""
-    price = use.settings.price_in(models)
-    for request in use.resolve(KeptReplies()).missing:
-        chat = use.ask(request, [])
-        sent, answered = estimate(chat.system + chat.user), use.output_tokens(request)
-        yield price.of(sent[0], round(answered[0])), price.of(sent[1], round(answered[1]))

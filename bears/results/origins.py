@@ -27,7 +27,7 @@ from bears.results.records import Records
 from bears.results.revision import OF_SYSTEM, WORKSPACE, Revision, cached_runs, named, revisions
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
-from bears.results.system import ENDING, Doubts, System, UnreadTexts, frames_of, system_of_traces
+from bears.results.system import ENDING, Doubts, System, frames_of, system_of_traces
 from bears.results.values import averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
@@ -115,8 +115,7 @@ def system_ranking(path: Path, records: Records) -> System:
         FormatError: the file is malformed.
         SubmissionRefused: it does not fit the benchmark.
     """
-    names = list(dict.fromkeys(records.evaluate.measures))
-    scored = score(path, records, names)
+    scored = score(path, records, records.evaluate.measures)
     is_run = scored.submission.form == "trec"
     return System(
         path.stem,
@@ -165,6 +164,7 @@ def system_at(revision: Revision) -> System:
         repeated, _ = read_repeats(answered, f"{revision.name}: answers by question", OF_ANSWERS)
         values = values.join(averaged(repeated))
     translated = BenchmarkFiles(benchmark["name"]).translated
+    findings = revision.metrics(VERIFICATION).get("findings")
     return System(
         revision.name,
         _words(selected, ("retriever", "generator")),
@@ -184,18 +184,10 @@ def system_at(revision: Revision) -> System:
             undefined=metrics.get("undefined", {}),
             ceiling=metrics.get("ceiling", {}),
             unmatched=metrics.get("unmatched_passages", 0),
-            unread=tuple(
-                UnreadTexts(cut.cut, cut.texts, cut.unread / max(cut.characters, 1))
-                for cut in cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))
-            ),
-            lost=_lost(revision),
+            unread=tuple(cuts_in(revision.parts(pattern(EVERY.index("*")), CUT))),
+            lost=findings.get("lost_quotation", 0) if isinstance(findings, dict) else 0,
         ),
     )
-
-
-def _lost(revision: Revision) -> int:
-    findings = revision.metrics(VERIFICATION).get("findings")
-    return int(findings.get("lost_quotation", 0)) if isinstance(findings, dict) else 0
 
 
 def _words(selected: Mapping[str, Any], groups: Collection[str]) -> str:

@@ -146,16 +146,10 @@ def _otlp(span: Mapping[str, Any]) -> RecordedSpan:
     holders = [span, *span.get("events", ())]
     pairs = (each for holder in holders for each in holder.get("attributes", ()))
     found = {each["key"]: _plain(each.get("value", {})) for each in pairs}
-    return RecordedSpan(
-        span["traceId"],
-        span["spanId"],
-        span.get("parentSpanId", ""),
-        span.get("name", ""),
-        int(span["startTimeUnixNano"]) / 1e9,
-        int(span["endTimeUnixNano"]) / 1e9,
-        dict(flat(found)),
-        cut=bool(span.get("droppedAttributesCount")),
-    )
+    names = span["traceId"], span["spanId"], span.get("parentSpanId", ""), span.get("name", "")
+    start, end = (int(span[name]) / 1e9 for name in ("startTimeUnixNano", "endTimeUnixNano"))
+    cut = bool(span.get("droppedAttributesCount"))
+    return RecordedSpan(*names, start, end, dict(flat(found)), cut)
 
 
 def _plain(value: Mapping[str, Any]) -> Any:
@@ -174,15 +168,10 @@ def _exported(row: Mapping[str, Any]) -> RecordedSpan:
     # A table has empty cells for the attributes of other spans.
     found = {name: value for name, value in flat(row) if value is not None}
     attributes = {name.removeprefix("attributes."): value for name, value in found.items()}
-    return RecordedSpan(
-        str(found["context.trace_id"]),
-        str(found["context.span_id"]),
-        str(row.get("parent_id") or ""),
-        str(row.get("name", "")),
-        _time(row.get("start_time")),
-        _time(row.get("end_time")),
-        attributes,
-    )
+    start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
+    trace, own = str(found["context.trace_id"]), str(found["context.span_id"])
+    parent, name = (str(row.get(field) or "") for field in ("parent_id", "name"))
+    return RecordedSpan(trace, own, parent, name, start, end, attributes)
 
 
 def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:

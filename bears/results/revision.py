@@ -20,7 +20,6 @@ from bears.layout import CODE, CONFIG, EVERY, PARAMS, pattern
 WORKSPACE = "workspace"
 SHARED_CODE = ("download", "sample", "translate", "evaluate")
 """Stages whose code does not depend on the retriever, the generator or the judge."""
-EXPERIMENTS = "refs/exps/"
 NEWEST_FIRST = ("--sort=refname", "--sort=-committerdate", "--format=%(refname) %(objectname)")
 RUN, WITHIN, ANSWERED = map(pattern, (EVERY.run("*"), EVERY.within("*"), EVERY.answers("*")))
 CHUNKS = pattern(EVERY.chunks("*"))
@@ -101,12 +100,8 @@ class Revision:
         """Return path to md5 of every output in dvc.lock. Raises FormatError."""
         lock = self._mapping(Path("dvc.lock"))
         try:
-            stages = lock["stages"].values()
-            return {
-                str(out["path"]): str(out["md5"])
-                for stage in stages
-                for out in stage.get("outs", ())
-            }
+            outs = [out for stage in lock["stages"].values() for out in stage.get("outs", ())]
+            return {str(out["path"]): str(out["md5"]) for out in outs}
         except (AttributeError, KeyError, TypeError):
             raise FormatError(f"{self.name}: dvc.lock: not as DVC writes it") from None
 
@@ -264,7 +259,7 @@ def named(word: str) -> Revision | None:
 def experiments(all_commits: bool = False) -> Iterator[tuple[str, str]]:
     """Yield name and commit of each experiment of HEAD or of every commit, newest first."""
     head = (git("rev-parse", "HEAD") or b"").decode().strip()
-    listed = git("for-each-ref", *NEWEST_FIRST, EXPERIMENTS) or b""
+    listed = git("for-each-ref", *NEWEST_FIRST, "refs/exps/") or b""
     for line in listed.decode().splitlines():
         match = re.fullmatch(r"refs/exps/(\w{2})/(\w{38})/(\S+) (\w+)", line)
         if match and (all_commits or head == match[1] + match[2]):

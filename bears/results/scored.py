@@ -16,13 +16,17 @@ from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.files.records import sha256_of
 from bears.files.visible import one_line
-from bears.results.board import number
+from bears.results.board import cell
 from bears.results.records import Records
 from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, SubmittedRanking, read_submission
 from bears.types import Finding, Question, Run
 
 Lists = Mapping[str, tuple[str, ...]]
+DEPTHS = (1, 2)
+"""The k of the counts that are shown; PandaChat's table has the second. Lists that are shorter than
+that are suspicious."""
+SHOWN = 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +51,6 @@ def check(
     submission: Submission,
     questions: Sequence[Question],
     doc_ids: Collection[str],
-    k: int,
     ignore_identical_ids: bool = False,
     ignore_unknown: bool = False,
 ) -> CheckedSubmission:
@@ -57,7 +60,6 @@ def check(
         submission: what was read.
         questions: of the benchmark.
         doc_ids: its documents.
-        k: the depth of the score; shorter lists are suspicious.
         ignore_identical_ids: remove documents that have their question's own id.
         ignore_unknown: skip questions that the benchmark lacks; otherwise they are errors.
 
@@ -65,7 +67,8 @@ def check(
         FormatError: a text names a question, and several questions have it.
     """
     known = {question.question_id: question for question in questions}
-    find = id_by_text(questions) if submission.by_text else lambda text, _: text
+    # PandaChat's rows name questions by their text.
+    find = id_by_text(questions) if submission.form == "pandachat" else lambda text, _: text
     rows = [replace(row, question=find(row.question, "")) for row in submission.rows]
     first: dict[str, SubmittedRanking] = {}
     for row in rows:
@@ -83,10 +86,20 @@ def check(
         *(_warning("doubtful_scores", "submission", remark) for remark in submission.remarks),
         *_of_lists(lists, own, questions),
         *_of_documents(lists, doc_ids, submission.form),
-        *_short(lists, questions, k),
+        *_short(lists, questions),
         *_other_gold(rows, known),
     )
-    return CheckedSubmission(lists, run, findings, _facts(lists, questions))
+    lengths = [len(ids) for ids in lists.values()] or [0]
+    facts = {
+        "questions": len(questions),
+        "answered": sum(map(bool, lists.values())),
+        "listed": len(lists),
+        "shortest_list": min(lengths),
+        "median_list": median(lengths),
+        "longest_list": max(lengths),
+        "lists_that_repeat_a_document": len(_repeating(lists)),
+    }
+    return CheckedSubmission(lists, run, findings, facts)
 
 
 def _warning(check: str, record_id: str, message: str) -> Finding:
@@ -137,7 +150,8 @@ def _repeating(lists: Lists) -> list[str]:
     return [question_id for question_id, ids in lists.items() if len(set(ids)) < len(ids)]
 
 
-def _short(lists: Lists, questions: Sequence[Question], k: int) -> Iterator[Finding]:
+def _short(lists: Lists, questions: Sequence[Question]) -> Iterator[Finding]:
+    k = DEPTHS[-1]
     wanting = {q.question_id for q in questions if q.gold_doc_ids or not q.judged}
     short = [i for i, ids in lists.items() if i in wanting and 0 < len(ids) < k]
     # A few short lists are a system's own choice; if most are short, it never retrieved k.
@@ -158,24 +172,6 @@ def _other_gold(
     if other := [r.question for r in stated if r.gold not in known[r.question].gold_doc_ids]:
         message = f"the file states another gold for {len(other)} questions, this one first; the "
         yield _warning("other_gold", other[0], f"{message}benchmark's own is used")
-
-
-def _facts(lists: Lists, questions: Sequence[Question]) -> dict[str, float]:
-    lengths = [len(ids) for ids in lists.values()] or [0]
-    return {
-        "questions": len(questions),
-        "answered": sum(map(bool, lists.values())),
-        "listed": len(lists),
-        "shortest_list": min(lengths),
-        "median_list": median(lengths),
-        "longest_list": max(lengths),
-        "lists_that_repeat_a_document": len(_repeating(lists)),
-    }
-
-
-DEPTHS = (1, 2)
-"""The k of the counts that are shown; PandaChat's table has the second."""
-SHOWN = 10
 
 
 @dataclass(frozen=True)
@@ -223,11 +219,8 @@ class ScoredSubmission:
         if "kor_map_official" in values:
             gold = gold_of(self.records.questions)
             wanted = {q: list(grades) for q, grades in gold.items() if grades is not None}
-            rows = [
-                (row.question, row.doc_ids)
-                for row in self.submission.rows
-                if row.question in wanted
-            ]
+            asked = (row for row in self.submission.rows if row.question in wanted)
+            rows = [(row.question, row.doc_ids) for row in asked]
             values["kor_map_official"] = official_score(rows, wanted) if rows else None
         for measure in map(parse_measure, list(values)):
             if measure.name.startswith("retrieval_accuracy@") and measure.k and self.judged:
@@ -264,8 +257,8 @@ class ScoredSubmission:
             [f"correct in the {top}", f"{c['count']} of {c['of']} ({c['per']:.2f} %)"]
             for top, c in report["correct_retrieval"].items()
         ]
-        facts = [[name.replace("_", " "), number(x)] for name, x in report["facts"].items()]
-        means = [[name, number(mean) or "–"] for name, mean in report["measures"].items()]
+        facts = [[name.replace("_", " "), cell(x)] for name, x in report["facts"].items()]
+        means = [[name, cell(mean) or "–"] for name, mean in report["measures"].items()]
         lines = [f"{self.system} ({report['form']}) on {self.records.state}"]
         lines.append(tabulate([*facts, *counts, *means], tablefmt="plain", disable_numparse=True))
         if not counts:
@@ -317,7 +310,6 @@ def score(
         submission,
         records.questions,
         records.doc_ids,
-        DEPTHS[-1],
         records.retrieve.ignore_identical_ids,
         ignore_unknown,
     )

@@ -104,7 +104,6 @@ class Submission:
         form: ``pandachat``, ``science-ko``, ``bears`` or ``trec``.
         system: the system's name in the file; may be empty.
         rows: one for each line or record, in the file's order; may repeat a question.
-        by_text: whether rows name questions by their text.
         seconds_per_question: as stated by the file; None if it states none.
         remarks: reasons to doubt the file.
     """
@@ -112,7 +111,6 @@ class Submission:
     form: str
     system: str
     rows: tuple[SubmittedRanking, ...]
-    by_text: bool = False
     seconds_per_question: float | None = None
     remarks: tuple[str, ...] = ()
 
@@ -128,23 +126,24 @@ def read_submission(path: Path) -> Submission:
             which the message names.
     """
     try:
-        return _READERS[_form_of(path)](path)
+        return _reader_of(path)(path)
     except FormatError as error:
         if str(error).startswith(str(path)):
             raise
         raise FormatError(f"{path}: {error}") from None
 
 
-def _form_of(path: Path) -> str:
+def _reader_of(path: Path) -> Callable[[Path], Submission]:
+    """Return the reader of the form that the content has."""
     content = read_whole(path).removeprefix(BOM_UTF8).lstrip()
     if content[:1] == b"[":
-        return "bears"
+        return _bears
     if content[:1] != b"{":
-        return "trec"
+        return _trec
     # Within a text of JSON a quotation mark has a backslash before it, so these are whole words.
     if b'"topk"' in content.partition(b"\n")[0]:
-        return "science-ko"
-    return "pandachat" if b'"df"' in content else "bears"
+        return _science_ko
+    return _pandachat if b'"df"' in content else _bears
 
 
 def _pandachat(path: Path) -> Submission:
@@ -155,7 +154,7 @@ def _pandachat(path: Path) -> Submission:
         gold = gold if isinstance(gold, str) else ""
         rows.append(SubmittedRanking(row["query"], tuple(row["sources"]), gold))
     system, seconds = file.get("system"), file.get("time_per_question")
-    return Submission("pandachat", system or "", tuple(rows), True, seconds)
+    return Submission("pandachat", system or "", tuple(rows), seconds)
 
 
 def _science_ko(path: Path) -> Submission:
@@ -189,7 +188,7 @@ def _bears(path: Path) -> Submission:
         SubmittedRanking(row["question_id"], tuple(row["doc_ids"])) for row in file["results"]
     )
     system, seconds = file.get("system"), file.get("seconds_per_question")
-    return Submission("bears", system or "", tuple(rankings), seconds_per_question=seconds)
+    return Submission("bears", system or "", tuple(rankings), seconds)
 
 
 def _scores(whole: Any) -> Any:
@@ -220,14 +219,6 @@ def _trec(path: Path) -> Submission:
     ]
     tag = words[5] if len(words) == 6 else ""
     return Submission("trec", tag, tuple(rows), remarks=run.remarks)
-
-
-_READERS: dict[str, Callable[[Path], Submission]] = {
-    "pandachat": _pandachat,
-    "science-ko": _science_ko,
-    "bears": _bears,
-    "trec": _trec,
-}
 
 
 def _validated(shape: type[T], value: Any, where: str = "") -> T:

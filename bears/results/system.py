@@ -28,6 +28,7 @@ from bears.results.costs import Costs
 from bears.results.records import Records
 from bears.results.revision import Revision
 from bears.results.values import QUESTION, averaged
+from bears.retrieval.cut import Cut
 from bears.retrieval.levels import documents_of
 from bears.trace import Search, Trace
 from bears.types import Document, Question, Ranking, Run, whole_documents
@@ -35,20 +36,6 @@ from bears.types import Document, Question, Ranking, Run, whole_documents
 Judged = Mapping[str, Mapping[str, Any]]
 ENDING = ".traces.jsonl"
 """Of the name of a file of traces."""
-
-
-@dataclass(frozen=True, slots=True)
-class UnreadTexts:
-    """Texts that a model did not read to their end.
-
-    Args:
-        cut, texts: how many of how many.
-        share: of the texts that were cut, the part that was not read, from 0 to 1.
-    """
-
-    cut: int
-    texts: int
-    share: float
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +53,7 @@ class Doubts:
     undefined: Mapping[str, int] = field(default_factory=dict)
     ceiling: Mapping[str, float] = field(default_factory=dict)
     unmatched: int = 0
-    unread: tuple[UnreadTexts, ...] = ()
+    unread: tuple[Cut, ...] = ()
     lost: int = 0
 
 
@@ -139,19 +126,17 @@ class System(Measured):
     @cached_property
     def judged(self) -> Judged:
         """Return question_id to the judgement of its answer. Raises FormatError."""
-        return _judged(self.files[1]) if self.files else {}
+        if not self.files:
+            return {}
+        header, lines = read_named(self.files[1])
+        if QUESTION not in header:
+            raise FormatError(f"{self.files[1]}: no column {QUESTION} among {header!r:.80}")
+        # Of repeats the first stays.
+        return {row[QUESTION]: row for _, row in reversed(list(lines))}
 
     def defined(self, measure: str) -> list[float]:
         """Return the defined values of a measure."""
         return [float(value) for value in self.values[measure].dropna()]
-
-
-def _judged(judgements: Path) -> Judged:
-    header, lines = read_named(judgements)
-    if QUESTION not in header:
-        raise FormatError(f"{judgements}: no column {QUESTION} among {header!r:.80}")
-    # Of repeats the first stays.
-    return {row[QUESTION]: row for _, row in reversed(list(lines))}
 
 
 def frames_of(

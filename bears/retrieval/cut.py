@@ -49,11 +49,16 @@ class Cut:
             unread=self.unread + other.unread,
         )
 
+    @property
+    def share(self) -> float:
+        """Return the part of the texts that were cut that was not read, from 0 to 1."""
+        return self.unread / max(self.characters, 1)
+
     def __str__(self) -> str:
         many = "warning: " if self.cut > MANY * self.texts else ""
         return (
             f"{many}{self.cut:,} of {self.texts:,} {self.what} were cut at {self.tokens:,} tokens; "
-            f"{100 * self.unread / max(self.characters, 1):.0f} % of their text was not read"
+            f"{100 * self.share:.0f} % of their text was not read"
         )
 
 

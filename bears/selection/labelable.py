@@ -5,16 +5,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
 
-from bears.answers.judging.labelable import (
-    HIGHEST,
-    Grades,
-    ItemPair,
-    Labelable,
-    LinearMeasure,
-    answer_pair,
-    document_pair,
-    grades_in,
-)
+from bears.answers.judging import labelable as judged_items
+from bears.answers.judging.labelable import Labelable
 from bears.answers.judging.pairs import Pair, judged_in
 from bears.errors import FormatError
 from bears.files.qrels import read_qrels
@@ -57,23 +49,26 @@ def labelable(
     if what == "documents":
         pair = _documents(words, measure, grades, benchmark)
     else:
-        pair = answer_pair(what, measure, *map(_judged, words), *([{}] if not b else []))
+        ours, theirs = (*map(_judged, words), {})[:2]
+        pair = judged_items.answer_pair(what, measure, ours, theirs)
     if not pair.names:
         raise FormatError(f"{' and '.join(words)}: nothing that changes {measure} can be labeled")
     return pair
 
 
-def _documents(words: Sequence[str], measure: str, grades: Path | None, benchmark: str) -> ItemPair:
-    linear, systems = LinearMeasure(measure), chosen(words, benchmark, least=1)
+def _documents(
+    words: Sequence[str], measure: str, grades: Path | None, benchmark: str
+) -> judged_items.ItemPair:
+    linear, systems = judged_items.LinearMeasure(measure), chosen(words, benchmark, least=1)
     records = records_of(selected(composed(benchmark)).benchmark.name)
     questions = {each.question_id: each.question for each in records.questions}
     ours, theirs = (*(system.rankings for system in systems), {})[:2]
     known = defaultdict[str, dict[str, int]](dict)
     for system in systems if grades is None else ():
-        for question, own in grades_in(system.judged).items():
+        for question, own in judged_items.grades_in(system.judged).items():
             known[question] |= own
-    found: Grades = read_qrels(grades, HIGHEST) if grades else known
-    return document_pair(ours, theirs, linear, found, questions, records.corpus)
+    found = read_qrels(grades, judged_items.HIGHEST) if grades else known
+    return judged_items.document_pair(ours, theirs, linear, found, questions, records.corpus)
 
 
 def _judged(word: str) -> dict[str, dict[str, str]]:

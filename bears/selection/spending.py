@@ -75,8 +75,6 @@ def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
         ("input tokens", "{:,} to {:,}".format(*plan.input_tokens)),
         ("output tokens", "{:,} to {:,}".format(*plan.output_tokens)),
         ("per million tokens", f"{price.input} in, {price.output} out"),
-    ]
-    rows += [
         ("price from", f"{price.source} ({price.date or 'no date'})"),
         ("price", "US$ {:.4f} to {:.4f}".format(*plan.usd)),
         ("budget", "no limit" if settings.budget is None else f"US$ {settings.budget}"),

@@ -1,6 +1,6 @@
 """A table of the uses of models, and where the replies of each are kept."""
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -13,7 +13,6 @@ from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
 from bears.config import Config, checkout
 from bears.config.ledger.entries import Ledger, Nuggets
-from bears.config.shape import Choice
 from bears.config.typed import configured, parse, pick
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.manifest import check
@@ -34,11 +33,12 @@ from bears.translation.task import TranslationTask
 from bears.translation.task import read_task as read_translation
 
 
-def _translation(config: Config) -> TranslationTask:
+def translation(config: Config) -> Iterator[tuple[TranslationTask, str]]:
+    """Yield the task of translating the sample."""
     sampled = files_of(config).sampled
     made(config, "sample", sampled / "queries_raw.json")
     _check_sampled(sampled, config)
-    return configured(read_translation, config)(sampled, checkout())
+    yield configured(read_translation, config)(sampled, checkout()), ""
 
 
 def _check_sampled(sampled: Path, config: Config) -> None:
@@ -56,30 +56,25 @@ def _check_sampled(sampled: Path, config: Config) -> None:
             )
 
 
-TRANSLATION = (_translation, "")
-
-
-def _rewrites(config: Config) -> RewriteTask:
+def _rewrites(config: Config) -> Iterator[tuple[RewriteTask, str]]:
     (queries,) = made(config, "translate", files_of(config).queries)
-    return configured(read_rewriting, config)(queries)
+    yield configured(read_rewriting, config)(queries), "rewrites"
 
 
-def _answers(config: Config) -> AnswerTask:
+def answering(config: Config) -> Iterator[tuple[AnswerTask, str]]:
+    """Yield the task of answering from what the retriever found."""
     files, retriever = files_of(config), selected(config).retriever.name
     runs = files.chunks(retriever), files.within(retriever)
     paths = made(config, "retrieve", files.queries, files.corpus, *runs)
-    return configured(read_task, config)(*paths)
+    yield configured(read_task, config)(*paths), "answers"
 
 
-ANSWERS = (_answers, "answers")
-
-
-def _verdicts(config: Config) -> list[VerdictTask]:
-    """Return the tasks of the models among the judges, on the selected systems' results."""
+def _verdicts(config: Config) -> Iterator[tuple[VerdictTask, str]]:
+    """Yield the tasks of the models among the judges, on the selected systems' results."""
     chosen, answers = selected(config), None
     judges = judges_of(chosen.judge, chosen.generator.name)
     if not tasks_of(judges, [], ""):
-        return []
+        return
     try:
         if chosen.generator.name != "none":
             answers, _ = generated_answers(config)
@@ -88,14 +83,15 @@ def _verdicts(config: Config) -> list[VerdictTask]:
             raise
         # The same command fills the answers first.
         complain(str(error))
-        return []
+        return
     files, language = files_of(config), chosen.benchmark.language
     paths = records_in(files.translated, answers)
     rows = read_unjudged(read_questions(files.queries), paths, language)
     nuggets = parse(Nuggets, config["nuggets"], "nuggets")
     (run,) = made(config, "retrieve", files.run(chosen.retriever.name))
     rows = with_items(rows, judges, files.corpus, nuggets, run)
-    return tasks_of(judges, cases_of(rows), language)
+    for task in tasks_of(judges, cases_of(rows), language):
+        yield task, "verdicts"
 
 
 def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
@@ -107,10 +103,10 @@ def generated_answers(config: Config) -> tuple[Path, AnswerTask]:
     """
     chosen = selected(config)
     answers = files_of(config).answers(f"{chosen.retriever.name}.{chosen.generator.name}")
-    task = _answers(config)
+    ((task, replies),) = answering(config)
     made(config, "generate", answers)
     with suppress(RepliesMissing):
-        if list(answered(task, _known(config, task, "answers"))) == list(read_traces(answers)):
+        if list(answered(task, _known(config, task, replies))) == list(read_traces(answers)):
             return answers, task
     raise ConfigurationError(
         f"{answers} is not what the generator answers now; run `dvc repro generate` first"
@@ -139,17 +135,12 @@ def _is_made(config: Config) -> bool:
     return isinstance(sampler_of(selected(config).sample), MadeSettings)
 
 
-def _questions(config: Config) -> QuestionTask | None:
-    """Return the task of writing questions; None if the benchmark has questions of its own."""
-    return _bench(config).questions if _is_made(config) else None
-
-
-def _checks(config: Config) -> CheckTask | None:
-    """Return the task of checking the questions that are written so far."""
-    if not _is_made(config):
-        return None
-    bench = _bench(config)
-    return bench.readings(_known(config, bench.questions, "questions"))
+def _questions(config: Config) -> Iterator[tuple[QuestionTask | CheckTask, str]]:
+    """Yield the task of writing questions, then that of checking those written so far."""
+    if _is_made(config):
+        bench = _bench(config)
+        yield bench.questions, "questions"
+        yield bench.readings(_known(config, bench.questions, "questions")), "checks"
 
 
 def made_questions(config: Config) -> list[Sifted]:
@@ -161,32 +152,18 @@ def made_questions(config: Config) -> list[Sifted]:
     return sifted_of(bench, written, _known(config, bench.readings(written), "checks"))[1]
 
 
-Read = Callable[[Config], Use[Any] | Sequence[Use[Any]] | None]
-
-USES: tuple[tuple[str, Read, str], ...] = (
-    ("questioner", _questions, "questions"),
-    ("questioner", _checks, "checks"),
-    ("translator", *TRANSLATION),
-    ("rewriter", _rewrites, "rewrites"),
-    ("generator", *ANSWERS),
-    ("", _verdicts, "verdicts"),
+USES: tuple[tuple[str, Callable[[Config], Iterable[tuple[Use[Any], str]]]], ...] = (
+    ("questioner", _questions),
+    ("translator", translation),
+    ("rewriter", _rewrites),
+    ("generator", answering),
+    ("", _verdicts),
 )
-"""The group of the configuration that must name a model, if any; a function that reads the use; and
-the name of its kept replies. The function returns None if no model is asked, several uses if
-several models are. A use comes after those that it needs."""
+"""The group of the configuration that must name a model, if any; and a function that yields the
+uses, each with the name of its kept replies. A use comes after those that it needs."""
 
 ASKING = ("questioner", "translator", "rewriter", "generator", "judge")
 """Groups of the configuration that may name a model."""
-
-
-def _choice(config: Config, group: str) -> Choice:
-    choice: Choice = getattr(selected(config), group)
-    return choice
-
-
-def workflow_of(config: Config, read: Callable[[Config], U], replies: str) -> Workflow[U]:
-    """Return one use of the selected benchmark, and report damage of the journal."""
-    return _workflow(config, read(config), replies)
 
 
 def workflows(config: Config) -> Iterator[Workflow[Any]]:
@@ -197,22 +174,24 @@ def workflows(config: Config) -> Iterator[Workflow[Any]]:
     Raises:
         ConfigurationError: no settings name a model, or a file that a use needs does not exist.
     """
-    asking = False
-    for group, read, replies in USES:
-        uses = read(config) if not group or _choice(config, group).word("model") else None
-        for use in uses if isinstance(uses, Sequence) else [uses]:
-            if use is not None and use.settings.model:
+    asking, choices = False, selected(config)
+    for group, read in USES:
+        if group and not getattr(choices, group).word("model"):
+            continue
+        for use, replies in read(config):
+            if use.settings.model:
                 asking = True
-                yield _workflow(config, use, replies)
+                yield workflow_of(config, use, replies)
     if not asking:
-        chosen = " and ".join(f"{group} {_choice(config, group).name}" for group in ASKING)
+        chosen = " and ".join(f"{group} {getattr(choices, group).name}" for group in ASKING)
         raise ConfigurationError(
             f"{chosen} have no model, or what it needs does not exist yet: nothing is asked. "
             "Choose one with a model, such as translator=gpt-4.1 or generator=gpt-4.1-mini"
         )
 
 
-def _workflow(config: Config, use: U, replies: str) -> Workflow[U]:
+def workflow_of(config: Config, use: U, replies: str) -> Workflow[U]:
+    """Return one use of the selected benchmark, and report damage of the journal."""
     workflow = Workflow(use, files_of(config).replies(replies))
     journal = workflow.journal
     for _ in journal.rows():

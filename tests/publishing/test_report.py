@@ -28,10 +28,10 @@ from bears.publishing.report.advice import Prefer, advise, compared, doubts, hea
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
-from bears.results.system import Doubts, System, UnreadTexts
+from bears.results.system import Doubts, System
+from bears.retrieval.cut import Cut
 from bears.selection.configuration import composed
-from bears.selection.uses import ANSWERS as USED_FOR_ANSWERS
-from bears.selection.uses import workflow_of
+from bears.selection.uses import answering, workflow_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Hit, Question, QuestionType
 from tests.browser import dom
@@ -273,7 +273,7 @@ def test_a_thousand_questions_cost_what_the_plan_says(
     monkeypatch.chdir(workspace.root)
     runs = [Path(f"data/mini/runs/bm25{within}.trec") for within in ("", ".within")]
     config = composed("mini", ["generator=gpt-4.1-mini", "retriever=bm25"])
-    plan = workflow_of(config, *USED_FOR_ANSWERS).plan()
+    plan = workflow_of(config, *next(answering(config))).plan()
     found = dollars(config, Path("data/mini/translated"), runs[0], runs[1])
     assert found == pytest.approx([usd * 1000 / 18 for usd in plan.usd], rel=1e-3)
     unknown = composed("mini", ["generator=gpt-4.1-mini", "generator.model=nobodys"])
@@ -411,7 +411,7 @@ def test_a_cheaper_system_is_taken_and_costs_are_shown() -> None:
 def test_what_may_void_the_numbers_is_said_first(tmp_path: Path) -> None:
     made = Made(tmp_path, ["first", "second"], ["one", "two"])
     shared = Doubts(undefined={"success@1": 3}, ceiling={"success@1": 0.9}, lost=2)
-    cut = UnreadTexts(20, 100, 0.41)
+    cut = Cut("texts", 512, texts=100, cut=20, characters=1000, unread=410)
     made.files[1] = replace(made.files[1], doubts=replace(shared, unmatched=7, unread=(cut,)))
     busy = replace(made.files[0].costs, others=0.6)
     made.files[0] = replace(made.files[0], costing=lambda: busy, doubts=shared)

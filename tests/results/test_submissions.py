@@ -41,8 +41,8 @@ def submitted(folder: Path, value: Any, name: str = "submission.json") -> Submis
     return read_submission(path)
 
 
-def checked(submission: Submission, k: int = 2) -> CheckedSubmission:
-    return check(submission, QUESTIONS, DOCUMENTS, k)
+def checked(submission: Submission) -> CheckedSubmission:
+    return check(submission, QUESTIONS, DOCUMENTS)
 
 
 def checks(findings: tuple[Finding, ...]) -> set[tuple[str, str]]:
@@ -64,7 +64,7 @@ def test_the_published_submissions_give_the_published_counts(
     found = {}
     for path in folder.iterdir():
         submission = read_submission(path)
-        lists = check(submission, questions, [], 2).lists
+        lists = check(submission, questions, []).lists
         found[submission.system] = tuple(
             sum(bool({*lists[q.question_id][:k]} & {*q.gold_doc_ids}) for q in questions)
             for k in (2, 1)
@@ -74,12 +74,10 @@ def test_the_published_submissions_give_the_published_counts(
 
 def test_texts_name_questions_whatever_their_case_and_white_space(tmp_path: Path) -> None:
     rows = [{"query": f" {text}\n", "sources": ["d1", "d4"]} for text in ("Q1", "q2")]
-    found = check(submitted(tmp_path, {"df": rows}), QUESTIONS, DOCUMENTS, 2)
+    found = check(submitted(tmp_path, {"df": rows}), QUESTIONS, DOCUMENTS)
     assert found.lists == {"q1": ("d1", "d4"), "q2": ("d1", "d4")}
     with pytest.raises(FormatError, match="is the text of the questions q1 and q9"):
-        check(
-            submitted(tmp_path, {"df": rows}), [*QUESTIONS, question("q9", text="Q1")], DOCUMENTS, 2
-        )
+        check(submitted(tmp_path, {"df": rows}), [*QUESTIONS, question("q9", text="Q1")], DOCUMENTS)
 
 
 def test_only_the_list_of_one_source_is_warned_of(pandachat: tuple[Path, list[Question]]) -> None:
@@ -88,7 +86,7 @@ def test_only_the_list_of_one_source_is_warned_of(pandachat: tuple[Path, list[Qu
     warned = {}
     for path in folder.iterdir():
         submission = read_submission(path)
-        findings = check(submission, questions, documents, 2).findings
+        findings = check(submission, questions, documents).findings
         assert not [finding for finding in findings if finding.severity == "error"]
         warned[submission.system] = [f for f in findings if f.check == "short_list"]
     short = warned.pop("qdrant-openai-embedding-3-small")
@@ -104,7 +102,7 @@ def test_a_claimed_gold_is_never_believed(
     whole = json.loads(path.read_bytes())
     for row in whole["df"]:
         row["document"] = row["sources"][0]
-    lists = check(submitted(tmp_path, whole), questions, [], 2)
+    lists = check(submitted(tmp_path, whole), questions, [])
     correct = sum(bool({*lists.lists[q.question_id][:2]} & {*q.gold_doc_ids}) for q in questions)
     assert correct == 199
     assert ("other_gold", "warning") in checks(lists.findings)
@@ -113,8 +111,8 @@ def test_a_claimed_gold_is_never_believed(
 def test_a_question_that_is_a_document_does_not_count_as_its_own_find(tmp_path: Path) -> None:
     questions = [question("d1", "d2"), question("q2", "d2")]
     run = submitted(tmp_path, {"d1": ["d1", "d2"], "q2": ["d1", "d2"]})
-    assert check(run, questions, DOCUMENTS, 2).lists["d1"] == ("d1", "d2")
-    ignoring = check(run, questions, DOCUMENTS, 2, ignore_identical_ids=True)
+    assert check(run, questions, DOCUMENTS).lists["d1"] == ("d1", "d2")
+    ignoring = check(run, questions, DOCUMENTS, ignore_identical_ids=True)
     assert ignoring.lists == {"d1": ("d2",), "q2": ("d1", "d2")}
     assert ("identical_id", "warning") in checks(ignoring.findings)
 

@@ -1,7 +1,6 @@
 """Rank the leaderboard's rows, and write its files: facts as CSV, and tables for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import combinations, groupby
 from operator import attrgetter
 from pathlib import Path
@@ -12,7 +11,7 @@ import pandas as pd
 from statsmodels.stats.proportion import test_proportions_2indep
 
 from bears.errors import FormatError
-from bears.evaluation.clusters import Clusters, share_interval
+from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of, placed
 from bears.evaluation.comparison.values import CLUSTER, clusters_in
@@ -20,79 +19,12 @@ from bears.evaluation.means import mean_interval, scale_of, yes_or_no
 from bears.files import shown
 from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
-from bears.files.shown import markdown_table
 from bears.files.visible import one_line
-from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cells, number, read_board
+from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cell, cells, read_board
 from bears.results.origins import system_at
 from bears.results.revision import Revision, revisions
 from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
 from bears.results.values import read_values
-
-
-@dataclass(frozen=True, slots=True)
-class Standing:
-    """The place of a system under one measure.
-
-    Args:
-        low, high: the 95 % interval of its mean.
-        group: the letters that it shares with systems that do not differ significantly.
-        rank: the best and the worst rank that it may have; the ranges of all systems hold at once.
-        paired: whether its values by question are known. If not, its mean is treated as a share of
-            other questions, which makes differences look less certain.
-    """
-
-    low: float
-    high: float
-    group: str
-    rank: tuple[int, int]
-    paired: bool
-
-
-def standings(
-    means: Mapping[str, float],
-    values: Mapping[str, pd.Series],
-    questions: int,
-    best: float,
-    clusters: Clusters | None = None,
-) -> dict[str, Standing]:
-    """Place systems of one state of a benchmark.
-
-    Args:
-        means: system to its mean.
-        values: system to its values by question, of the same questions, for those that are known.
-        questions: how many the means are over.
-        best: the best possible mean, 1 or 100.
-        clusters: of the questions whose values are known.
-    """
-    known = [name for name in means if name in values]
-    matrix = np.column_stack([values[n] for n in known]) if known else np.zeros((0, 0))
-    pairs = list(combinations(means, 2))
-    p = {
-        (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
-        for a, b in pairs
-        if not {a, b} <= {*known}
-    }
-    if len(known) > 1:
-        frame = pairs_of({"": matrix}, known, draws_for(len(pairs)), None, clusters)
-        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
-    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
-    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
-    ends = {name: share_interval(np.full(questions, mean / best)) for name, mean in means.items()}
-    ends = {name: (best * low, best * high) for name, (low, high) in ends.items()}
-    if known:
-        scale, share = scale_of(matrix), yes_or_no(matrix)
-        columns = zip(known, matrix.T, strict=True)
-        ends |= {name: mean_interval(column, scale, share, clusters) for name, column in columns}
-    return {name: Standing(*ends[name], *places[name], name in values) for name in means}
-
-
-def _unpaired_p(a: float, b: float, n: int) -> float:
-    """Return p that two shares of different questions are equal; too high for graded values."""
-    if a == b:
-        return 1.0
-    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
-        return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)
-
 
 TOLERANCE = 2e-6
 """Means on the leaderboard have six decimals."""
@@ -116,8 +48,13 @@ def main_of(rows: Iterable[LeaderboardRow]) -> str:
     return next((row.main for row in rows if row.main in MEASURES), MAIN)
 
 
-def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
-    """Return the columns that are not stored: interval, group, rank and settings of each row.
+def standings(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
+    """Return the cells that place each row: those of `DERIVED`, but for its settings.
+
+    They are the 95 % interval of its mean, the letters shared with systems that do not differ
+    significantly, and the ranks that it may have, whose ranges hold for all systems at once. If the
+    values by question are not known, the mean is treated as a share of other questions, which makes
+    differences look less certain.
 
     Args:
         rows: of one state of a benchmark.
@@ -126,27 +63,57 @@ def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     main = main_of(rows)
     scored = {str(i): row.values.get(main) for i, row in enumerate(rows)}
     means = {i: mean for i, mean in scored.items() if mean is not None}
+    questions = max(row.questions or 1 for row in rows)
+    best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
     found = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
     first = next((values.index for values, _ in found.values()), None)
     same = {i: values for i, (values, _) in found.items() if values.index.equals(first)}
     clusters = next((clusters_in(kinds) for _, kinds in found.values() if CLUSTER in kinds), None)
-    best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
-    places = standings(means, same, max(row.questions or 1 for row in rows), best, clusters)
-    ranked = {
-        int(i): {
-            "low": number(place.low),
-            "high": number(place.high),
-            "group": place.group,
-            "rank": " to ".join(str(rank) for rank in dict.fromkeys(place.rank)),
-            "known_by": "question" if place.paired else "mean",
-        }
-        for i, place in places.items()
+    matrix = np.column_stack([*same.values()]) if same else np.zeros((0, 0))
+    pairs = list(combinations(means, 2))
+    p = {
+        (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
+        for a, b in pairs
+        if not {a, b} <= {*same}
     }
-    frame = pd.DataFrame.from_dict(ranked, "index", columns=DERIVED[:-1])
+    if len(same) > 1:
+        frame = pairs_of({"": matrix}, [*same], draws_for(len(pairs)), None, clusters)
+        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
+    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
+    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
+    ends = {i: share_interval(np.full(questions, mean / best)) for i, mean in means.items()}
+    ends = {i: (best * low, best * high) for i, (low, high) in ends.items()}
+    if same:
+        scale, share = scale_of(matrix), yes_or_no(matrix)
+        columns = zip(same, matrix.T, strict=True)
+        ends |= {i: mean_interval(column, scale, share, clusters) for i, column in columns}
+    standing = {}
+    for i, (low, high) in ends.items():
+        group, ranks = places[i]
+        standing[i] = {
+            "low": cell(low),
+            "high": cell(high),
+            "group": group,
+            "rank": " to ".join(map(str, dict.fromkeys(ranks))),
+            "known_by": "question" if i in same else "mean",
+        }
+    table = pd.DataFrame.from_dict(standing, "index", columns=DERIVED[:-1]).reindex(list(scored))
+    return table.fillna("").reset_index(drop=True)
+
+
+def _unpaired_p(a: float, b: float, n: int) -> float:
+    """Return p that two shares of different questions are equal; too high for graded values."""
+    if a == b:
+        return 1.0
+    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
+        return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)
+
+
+def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
+    """Return the columns that are not stored; arguments as for `standings`."""
     revisions = [known.get(row.retrieval) for row in rows]
     configs = [{**decided(each.config), "code": each.code} if each else {} for each in revisions]
-    differs = differing([row.system for row in rows], configs)
-    return frame.reindex(range(len(rows))).fillna("").assign(differs=differs)
+    return standings(rows, known).assign(differs=differing([row.system for row in rows], configs))
 
 
 def _values(row: LeaderboardRow, main: str, known: Known) -> tuple[pd.Series, pd.DataFrame] | None:
@@ -202,9 +169,9 @@ def pandachat_tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, 
         lines = [_line(row) for row in ours if row.benchmark == name]
         lines.sort(key=lambda line: (-line["correct_in_documents_count"], line["system"]))
         stem = name if name.startswith("pandachat") else f"pandachat-{name}"
-        table = [[_cell(value) for value in line.values()] for line in lines]
+        table = [[cell(value) for value in line.values()] for line in lines]
         files[board.with_name(f"{stem}.json")] = to_json(lines) + "\n"
-        files[board.with_name(f"{stem}.md")] = markdown_table(list(lines[0]), table)
+        files[board.with_name(f"{stem}.md")] = shown.markdown_table(list(lines[0]), table)
     return files
 
 
@@ -227,10 +194,6 @@ def _line(row: LeaderboardRow) -> dict[str, Any]:
         "state": row.state,
         "configuration": row.configuration,
     }
-
-
-def _cell(value: Any) -> str:
-    return number(value) if isinstance(value, float) or value is None else str(value)
 
 
 HIDDEN = ("benchmark", "source", "state", *COUNTS[:2], "main")

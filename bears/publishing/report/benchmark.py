@@ -68,21 +68,18 @@ class ReportedBenchmark:
         if len(rows) > 1:
             rows.append([None, *map(sum, zip(*(row[1:] for row in rows), strict=True))])
         found = Counter((str(row["severity"]), str(row["check"])) for row in self.findings)
-        return {
+        card: dict[str, Any] = {
             "documents": sum(total for total, _ in self.pool.values()),
             "kinds": kinds,
             "composition": rows,
             "findings": sorted(found.items()),
-            "candidates": self._candidates(),
+            "candidates": None,
         }
-
-    def _candidates(self) -> dict[str, int] | None:
-        """Count the documents that may answer, their questions, and those without a decision."""
-        if self.candidates is None:
-            return None
-        undecided = sum(not row.get("decision") for row in self.candidates)
-        asked = {row["question_id"] for row in self.candidates}
-        return {"n": len(self.candidates), "of": len(asked), "open": undecided}
+        if self.candidates is not None:
+            undecided = sum(not row.get("decision") for row in self.candidates)
+            asked = {row["question_id"] for row in self.candidates}
+            card["candidates"] = {"n": len(self.candidates), "of": len(asked), "open": undecided}
+        return card
 
 
 GOLD, OTHER = 3000, 300

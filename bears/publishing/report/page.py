@@ -37,8 +37,6 @@ SHAPES = ("circle", "square", "triangle-up", "diamond", "cross", "triangle-down"
 GLYPHS = "●■▲◆✚▼▶"
 """The same shapes as characters."""
 
-MOST_TIES = 3
-
 Content = dict[str, Any]
 Looks = Mapping[str, Mapping[str, str]]
 """System to its color and shape in charts, and its class and character in texts."""
@@ -53,7 +51,6 @@ def report(
     measure: str,
     top: int,
     prefer: advice.Prefer = "quality",
-    notes: Sequence[advice.Sentence] = (),
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
@@ -65,7 +62,6 @@ def report(
         measure: the one that decides.
         top: how many documents of a system an opened question shows.
         prefer: what chooses among systems that do not differ significantly.
-        notes: what is known of the judge of generated answers.
 
     Raises:
         FormatError: a file is malformed, no system has the measure although some have others, or
@@ -76,7 +72,7 @@ def report(
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
-    comparison = advice.compared(systems, measure)
+    comparison, notes = advice.compared(systems, measure), advice.label_notes(systems)
     order = [system["name"] for system in comparison["systems"]]
     systems = sorted(systems, key=lambda system: order.index(system.name))
     telling = candidates(len(questions), systems, measure)
@@ -93,22 +89,12 @@ def report(
         if any("verdict" in row for row in system.judged.values())
     ]
     advised = advice.advise(comparison, systems, measure, prefer) if ranked else {}
-    grouped = _grouped(systems, look, questions, measure)
-    always = dict.fromkeys(("answer", "recall", "cost"), True)
-    sections = {
-        **always,
-        "groups": grouped,
-        "answers": answers or notes,
-        "questions": True,
-        "card": True,
-    }
     return _rendered(
         benchmark=benchmark,
         judged=judged,
         systems=systems,
         measure=measure,
         looks=look,
-        sections=[(f"nav_{name}", name) for name, there in sections.items() if there],
         answer=advice.headline(advised, measure, prefer) if ranked else [("answer_unjudged", {})],
         advice=advice.rows(advised, systems, measure),
         take=advised.get("take", ""),
@@ -117,7 +103,7 @@ def report(
         notes=notes,
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
-        grouped=grouped,
+        grouped=_grouped(systems, look, questions, measure),
         data=words.as_data({**opened, "words": words.words(), "looks": look}),
         shown=len(opened["questions"]),
         too_large=too_large,
@@ -181,7 +167,8 @@ def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
         "explained": [f"measure_{family}" for family in FAMILIES if family in families],
         "pairs": pairs,
         "over": comparison["corrected_over"],
-        "ties": [(pair["a"], pair["b"]) for pair in pairs if pair["ties"]][:MOST_TIES],
+        # A reader needs no more than a few.
+        "ties": [(pair["a"], pair["b"]) for pair in pairs if pair["ties"]][:3],
     }
 
 
@@ -325,9 +312,11 @@ def _answered(system: System) -> Content:
     low, high = share_interval(np.array(ruled), clusters) if scored else (None, None)
     rate = verdicts["pass"] / scored if scored else None
     causes = Counter(row["cause"] for row in rows if row.get("cause"))
+    choices = system.revision.selection if system.revision else {}
     return {
         "system": system.name,
-        "by": _models(system),
+        # Who wrote the answers and who judged them.
+        "by": " / ".join(str(choices[part]) for part in ("generator", "judge") if part in choices),
         "n": len(rows),
         "passed": {"mean": rate, "low": low, "high": high},
         "unscored": len(rows) - scored,
@@ -335,12 +324,6 @@ def _answered(system: System) -> Content:
         "exact_match": _mean(rows, "exact_match"),
         "causes": sorted(causes.items(), key=lambda item: (-item[1], item[0])),
     }
-
-
-def _models(system: System) -> str:
-    """Return who wrote the answers and who judged them."""
-    selected = system.revision.selection if system.revision else {}
-    return " / ".join(str(selected[part]) for part in ("generator", "judge") if part in selected)
 
 
 def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
