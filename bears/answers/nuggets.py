@@ -7,6 +7,7 @@ from typing import Literal
 
 from typing_extensions import TypedDict
 
+from bears.answers.task import AnswerRequest
 from bears.config.ledger.entries import Nugget
 from bears.config.ledger.update import read_table
 from bears.config.shape import WrittenIn
@@ -42,27 +43,8 @@ class WrittenNuggets(TypedDict):
 SHAPE = Shape(WrittenNuggets)
 
 
-@dataclass(frozen=True, slots=True)
-class NuggetRequest:
-    """The request for the nuggets of a question."""
-
-    question: Question
-    passages: tuple[str, ...]
-    field: str = "nuggets"
-
-    @property
-    def record_id(self) -> str:
-        """Return the id of the question."""
-        return self.question.question_id
-
-    @property
-    def text(self) -> str:
-        """Return the question."""
-        return self.question.question
-
-
 @dataclass(frozen=True)
-class NuggetTask(FlatUse[NuggetRequest]):
+class NuggetTask(FlatUse[AnswerRequest]):
     """Writing the nuggets of the questions that have gold.
 
     Args:
@@ -88,28 +70,29 @@ class NuggetTask(FlatUse[NuggetRequest]):
     def wanted(self) -> str:
         return f"lists of nuggets by {self.settings.model}"
 
-    def requests(self) -> Iterator[NuggetRequest]:
+    def requests(self) -> Iterator[AnswerRequest]:
         for question in self.questions:
             passages = (each.of(self.contents.get(each.doc_id, "")) for each in question.gold_parts)
             if known := tuple(text[:LONGEST] for text in passages if text):
-                yield NuggetRequest(question, known)
+                asked = question.question_id, question.question, question.turns
+                yield AnswerRequest(*asked, (question.gold_answer, *known), "nuggets")
 
-    def version(self, request: NuggetRequest) -> int:  # noqa: ARG002
+    def version(self, request: AnswerRequest) -> int:  # noqa: ARG002
         return self.prompt.version
 
-    def messages(self, request: NuggetRequest, reasons: Sequence[str]) -> tuple[str, str]:
+    def messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
         names = {"title": self.language.title, "native_name": self.language.native_name}
         system = self.prompt.system.format(**names).strip()
         if reasons:
             system += f"\n\nYour last reply could not be used: {'; '.join(reasons)}."
-        question = request.question
-        parts = {"question": question.question, "answer": question.gold_answer}
-        return system, shown({**parts, "passages": request.passages})
+        answer, *passages = request.texts
+        parts = {"question": request.text, "answer": answer, "passages": passages}
+        return system, shown(parts)
 
-    def output_tokens(self, request: NuggetRequest) -> tuple[float, float]:  # noqa: ARG002
+    def output_tokens(self, request: AnswerRequest) -> tuple[float, float]:  # noqa: ARG002
         return 60, 400
 
-    def check(self, request: NuggetRequest, answer: ChatAnswer) -> CheckedReply:  # noqa: ARG002
+    def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:  # noqa: ARG002
         try:
             written = SHAPE.read(answer)
         except FormatError as error:
@@ -120,9 +103,8 @@ class NuggetTask(FlatUse[NuggetRequest]):
     def rows(self, known: KeptReplies) -> Iterator[tuple[str, ...]]:
         """Yield the rows of the table for people. Raises RepliesMissing."""
         for request, reply in self.replies(known):
-            question = request.question
             for each in SHAPE.kept(reply, f"the nuggets of {request.record_id}")["nuggets"]:
-                about = request.record_id, question.question, question.gold_answer
+                about = request.record_id, request.text, request.texts[0]
                 written = " ".join(each["text"].split()), each["importance"], self.settings.model
                 yield (*about, *written, "", "")
 

@@ -11,7 +11,7 @@ from bears.files.shown import complain
 from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
-from bears.trace import Trace
+from bears.trace import Citation, Trace
 from bears.types import Positive, Question
 
 NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
@@ -70,6 +70,9 @@ class OutsideGenerator(OutsideSettings):
                 matcher.trace(question.question_id, reply, chunks),
                 answer=LITERAL if silent else found.text,
                 evidence=evidence,
+                citations=tuple(
+                    Citation(end, chunks[at]) for end, at in found.places if matched(chunks[at])
+                ),
                 shown=shown,
                 cited_not_given=found.unknown + len(found.positions) - len(evidence),
             )

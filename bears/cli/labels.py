@@ -31,7 +31,6 @@ from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError, LedgerError
 from bears.evaluation.labeling import CONVINCING, drawn, evidence
-from bears.evaluation.repeats import by_key
 from bears.files.intake.files import lines
 from bears.files.qrels import read_qrels
 from bears.files.records import to_json
@@ -138,24 +137,20 @@ def _assigned_nuggets(
 ) -> dict[str, dict[str, Any]]:
     judges, values = judges_named(judge, overrides), SCALES["nuggets"].values
     try:
-        rows = [
-            (str(row["run_id"]), item, values.get(str(nugget.get("assignment")), nan))
-            for _, row in lines(labels)
-            for item, nugget in assigned(row)
-        ]
+        rows = [each for _, row in lines(labels) for each in assigned(row)]
     except (AttributeError, KeyError, TypeError) as error:
         raise FormatError(f"{labels}: not TREC's assignments of nuggets: {error!r:.80}") from None
-    items = [item for _, item, _ in rows]
+    items = [item for item, _ in rows]
     known = verdicts_of(judges, items, language, labels.stem, agreed)
     columns = rulings_of(judges, items, language, known, "nuggets").values()
     if not columns:
         raise ConfigurationError(f"--judge {judge} judges no nuggets; choose one such as nuggets")
-    of = by_key(
-        (system, (label, values[ruling.verdict]))
-        for (system, _, label), *own in zip(rows, *columns, strict=True)
+    pairs = [
+        (values.get(str(nugget.get("assignment")), nan), values[ruling.verdict])
+        for (_, nugget), *own in zip(rows, *columns, strict=True)
         if (ruling := middle(own, "nuggets")).verdict in values
-    )
-    return {system: grade_calibration(*zip(*pairs, strict=True)) for system, pairs in of.items()}
+    ]
+    return {"all runs": grade_calibration(*zip(*pairs, strict=True))}
 
 
 def next_(

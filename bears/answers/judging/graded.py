@@ -144,34 +144,22 @@ def judged(
 ) -> tuple[list[JudgedQuestion], Rulings]:
     """Return the rows with the rulings on their answers and items, and the former by judge.
 
-    Raises:
-        RepliesMissing: the rulings of a model are missing.
-    """
-    rulings = rulings_of(judges, cases_of(rows), language, known)
-    return with_rulings(graded(rows, judges, language, known), rulings), rulings
-
-
-def graded(
-    rows: Sequence[JudgedQuestion], judges: Judges, language: str, known: KeptReplies
-) -> list[JudgedQuestion]:
-    """Add the rulings on the items of each row, and the measures that they make.
-
-    Of a panel the middle ruling counts, and of two middle ones the lower.
+    Of a panel the middle ruling on an item counts, and of two middle ones the lower.
 
     Raises:
         RepliesMissing: the rulings of a model are missing.
     """
-    items = [item for row in rows for item in row.items]
-    found = {}
-    for scale in dict.fromkeys(item.scale for item in items):
-        columns = rulings_of(judges, items, language, known, scale).values()
-        if columns:
+    cases = cases_of(rows)
+    found, graded = {}, []
+    for scale in dict.fromkeys(item.scale for row in rows for item in row.items):
+        if columns := rulings_of(judges, cases, language, known, scale).values():
             found[scale] = iter([middle(each, scale) for each in zip(*columns, strict=True)])
-    graded_items = (
-        [Graded(each, next(found[each.scale])) for each in row.items if each.scale in found]
-        for row in rows
-    )
-    return [_with(row, own) for row, own in zip(rows, graded_items, strict=True)]
+    for row in rows:
+        own = [Graded(each, next(found[each.scale])) for each in row.items if each.scale in found]
+        traced = {**row.traced, **measures(own, 0)}
+        graded.append(replace(row, graded=tuple(own), traced=traced, most=measures(own, -1)))
+    rulings = rulings_of(judges, cases, language, known)
+    return with_rulings(graded, rulings), rulings
 
 
 def middle(rulings: Sequence[Ruling], scale: str) -> Ruling:
@@ -180,13 +168,6 @@ def middle(rulings: Sequence[Ruling], scale: str) -> Ruling:
     known = [ruling for ruling in rulings if ruling.verdict != UNSCORED]
     known.sort(key=lambda ruling: order.index(ruling.verdict))
     return known[(len(known) - 1) // 2] if known else rulings[0]
-
-
-def _with(row: JudgedQuestion, own: Sequence[Graded]) -> JudgedQuestion:
-    if not own:
-        return row
-    traced = {**row.traced, **measures(own, 0)}
-    return replace(row, graded=tuple(own), traced=traced, most=measures(own, -1))
 
 
 def measures(own: Sequence[Graded], unscored: int) -> dict[str, float]:

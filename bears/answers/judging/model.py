@@ -251,7 +251,8 @@ def messages(case: Case | Item, prompt: JudgePrompt, language: str) -> tuple[str
     does not contain. Words of chat templates in it are broken.
     """
     texts = case.texts
-    words = {name: _as_json(_safe(text)) for name, text in texts.items()}
+    safe = {name: broken(t) if isinstance(t, str) else t for name, t in texts.items()}
+    words = {name: json.dumps(text, ensure_ascii=False) for name, text in safe.items()}
     judged = words[SCALES[case.scale].texts[-1]]
     aliases = texts.get("aliases")
     words["aliases"] = prompt.also.format(aliases=words["aliases"]) if aliases else ""
@@ -261,20 +262,12 @@ def messages(case: Case | Item, prompt: JudgePrompt, language: str) -> tuple[str
     return prompt.system.format(language=language).strip(), user
 
 
-def _safe(text: Any) -> Any:
-    return broken(text) if isinstance(text, str) else text
-
-
 def marker(answer: str) -> str:
     """Return a line that does not occur in ``answer``, the same every time."""
     word = answer
     while (word := hashlib.sha256(word.encode()).hexdigest()[:16]) in answer:
         pass
     return f"=== answer {word} ==="
-
-
-def _as_json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False)
 
 
 def read_ruling(text: str, sent: str = "", scale: str = Case.scale) -> Ruling | None:

@@ -33,6 +33,7 @@ from bears.files.benchmark_state import generated_note
 from bears.files.records import read_questions
 
 FEW_QUESTIONS = 30
+FEW = "{} questions are few: only a large difference would be seen"
 KINDS = {"type": TYPE, "source": SOURCE}
 SAME, UNDECIDED = "no significant difference", "undecided"
 """Verdicts on a pair whose p is above `ALPHA`: undecided if it could not have been lower."""
@@ -244,15 +245,13 @@ def _of_kinds(
     whole = pairs_tested([{measure: part} for part in parts.values()], names, margin, clusters)
     rows = np.split(np.arange(len(whole)), len(parts))
     return {
-        kind: {"n": len(part), "few": _few(len(part)), "pairs": as_records(whole.iloc[own])}
+        kind: {
+            "n": len(part),
+            "few": FEW.format(len(part)) if len(part) < FEW_QUESTIONS else None,
+            "pairs": as_records(whole.iloc[own]),
+        }
         for (kind, part), own in zip(parts.items(), rows, strict=True)
     }
-
-
-def _few(n: int) -> str | None:
-    if n >= FEW_QUESTIONS:
-        return None
-    return f"{n} questions are few: only a large difference would be seen"
 
 
 def as_records(frame: pd.DataFrame) -> list[Result]:

@@ -268,7 +268,13 @@ def label_notes(systems: Sequence[System]) -> list[Sentence]:
         notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
     known = [note for note in notes if note[0] == "labels_some"]
     notes = [*(known or notes[:1]), *_item_notes(graded, labels)]
-    return notes + [note for system in graded if (note := _circular(system))]
+    for system in graded:
+        config = system.revision.config if system.revision else {}
+        families = {group: _families(config.get(group)) for group in MODELS}
+        if both := families.pop("judge") & set[str]().union(*families.values()):
+            about = {"system": system.name, "judge": _judge(system), "family": min(both)}
+            notes.append(("circular", about))
+    return notes
 
 
 ITEMS: Mapping[Any, str] = {
@@ -306,15 +312,6 @@ def _item_notes(systems: Sequence[System], labels: Sequence[LabelDraw]) -> Itera
 
 def _judge(system: System) -> str:
     return str(system.revision.selection.get("judge")) if system.revision else "?"
-
-
-def _circular(system: System) -> Sentence | None:
-    """Return that the judge's model is of the same family as one of the system, if it is."""
-    config = system.revision.config if system.revision else {}
-    families = {group: _families(config.get(group)) for group in MODELS}
-    if both := families.pop("judge") & set[str]().union(*families.values()):
-        return "circular", {"system": system.name, "judge": _judge(system), "family": min(both)}
-    return None
 
 
 MODELS = ("judge", "generator", "rewriter", "retriever")
