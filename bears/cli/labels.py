@@ -19,19 +19,17 @@ from bears.answers.judging.calibration import (
     same_and_kappa,
 )
 from bears.answers.judging.files import read_unjudged, records_in
-from bears.answers.judging.graded import assigned, middle
 from bears.answers.judging.labelable import FEWEST, Labelable
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.panel import majority, rulings_of
-from bears.answers.judging.ruling import SCALES, Case
+from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
-from bears.errors import ConfigurationError, FormatError, LedgerError
+from bears.errors import FormatError, LedgerError
 from bears.evaluation.labeling import CONVINCING, drawn, evidence
-from bears.files.intake.files import lines
 from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
@@ -56,7 +54,7 @@ def price(
     labels: Path,
     *,
     judge: str = "",
-    what: Literal["answers", "documents", "nuggets"] = "answers",
+    what: Literal["answers", "documents"] = "answers",
     grades: Path | None = None,
     language: str = "",
     benchmark: str = "",
@@ -71,13 +69,13 @@ def price(
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
     would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The labeled answers must be a random sample. Of documents and nuggets, mean grades are
-    compared, divided by the highest one.
+    with it. The labeled answers must be a random sample. Of documents, mean grades are compared,
+    divided by the highest one. What a judge of nuggets or citations is worth, `decide` says.
 
     Args:
         labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
             gold_answers, answer unless --benchmark has them; or EVOUNA's file; for documents,
-            people's grades as TREC's qrels; for nuggets, TREC's assignments
+            people's grades as TREC's qrels
         judge: one of conf/judge, but for documents
         what: what people labeled; default: answers
         grades: for documents: the judge's grades, as TREC's qrels
@@ -86,13 +84,9 @@ def price(
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
-    if what != "answers":
-        if what == "documents":
-            systems = _graded_documents(labels, grades)
-        else:
-            with printing_to_stderr() if format == "json" else nullcontext():
-                systems = _assigned_nuggets(labels, judge, language or "en", yes, set_)
-        _print(format, {"judge": judge, "systems": systems}, _table(systems, GRADED))
+    if what == "documents":
+        systems = _graded_documents(labels, grades)
+        _print(format, {"systems": systems}, _table(systems, GRADED))
         return
     judges, given_by = judges_named(judge, set_), None
     if benchmark:
@@ -130,27 +124,6 @@ def _graded_documents(labels: Path, grades: Path | None) -> dict[str, dict[str, 
         for doc_id, grade in own.items()
     ]
     return {grades.stem: grade_calibration(*zip(*pairs, strict=True))}
-
-
-def _assigned_nuggets(
-    labels: Path, judge: str, language: str, agreed: bool, overrides: Sequence[str]
-) -> dict[str, dict[str, Any]]:
-    judges, values = judges_named(judge, overrides), SCALES["nuggets"].values
-    try:
-        rows = [each for _, row in lines(labels) for each in assigned(row)]
-    except (AttributeError, KeyError, TypeError) as error:
-        raise FormatError(f"{labels}: not TREC's assignments of nuggets: {error!r:.80}") from None
-    items = [item for item, _ in rows]
-    known = verdicts_of(judges, items, language, labels.stem, agreed)
-    columns = rulings_of(judges, items, language, known, "nuggets").values()
-    if not columns:
-        raise ConfigurationError(f"--judge {judge} judges no nuggets; choose one such as nuggets")
-    pairs = [
-        (values.get(str(nugget.get("assignment")), nan), values[ruling.verdict])
-        for (_, nugget), *own in zip(rows, *columns, strict=True)
-        if (ruling := middle(own, "nuggets")).verdict in values
-    ]
-    return {"all runs": grade_calibration(*zip(*pairs, strict=True))}
 
 
 def next_(

@@ -20,9 +20,9 @@ HEADER = (
     *(*WORDS, *COUNTS, *MEASURES, "seconds_per_question", "warnings"),
     *("main", "generated", "decisions"),
 )
-DERIVED = ("low", "high", "group", "rank", "known_by", "differs")
+DERIVED = ("low", "high", "group", "rank", "differs")
 """Columns of the printed tables."""
-UNREAD = (*DERIVED, "audited")
+UNREAD = (*DERIVED, "known_by", "audited")
 """Columns of files of earlier versions."""
 
 

@@ -477,17 +477,18 @@ def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
     ]
     known = known_results(revisions(all_commits=True))
     told = derived(rows, known)
-    assert list(zip(places, told["group"], told["rank"], told["known_by"], strict=True)) == [
-        ("zeta", "a", "1 to 2", "question"),
-        ("alpha", "a", "1 to 2", "question"),
-        ("poor", "b", "3", "question"),
+    assert list(zip(places, told["group"], told["rank"], strict=True)) == [
+        ("zeta", "a", "1 to 2"),
+        ("alpha", "a", "1 to 2"),
+        ("poor", "b", "3"),
     ]
     publish(project / "metrics/leaderboard.csv", rows)
     printed = (project / "metrics/leaderboard.md").read_text(encoding="utf-8")
     assert printed.index("alpha") < printed.index("zeta") < printed.index("poor")
-    lone = derived([replace(row, system=f"other {row.system}") for row in rows], known)
-    assert set(lone["known_by"]) == {"mean"}
-    assert list(lone["group"]) == ["a", "a", "b"]
+    # Nothing is said of a row whose values by question are not here.
+    lone = derived([replace(rows[0], system="other"), *rows[1:]], known)
+    assert list(lone["group"]) == ["", "a", "b"]
+    assert next(iter(lone["low"])) == ""
 
 
 def test_a_row_of_the_leaderboard_tells_the_settings_that_are_not_its_neighbours() -> None:

@@ -324,20 +324,6 @@ def test_the_price_of_grades_is_that_of_their_variance(
     assert "needs --grades" in capsys.readouterr().err
 
 
-def test_the_price_of_words_on_trecs_assignments(
-    shared_data: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    path = str(shared_data / "nuggets" / "assignments.jsonl")
-    words = ["labels", "price", path, "--what", "nuggets", "--format", "json", "--judge"]
-    assert main([*words, "nuggets-words"]) == 0
-    (found,) = json.loads(capsys.readouterr().out)["systems"].values()
-    assert found["n"] == 7160
-    assert found["agreement"] == pytest.approx(0.643, abs=0.001)
-    assert 1.3 < found["worth"] < 1.5
-    assert main([*words, "contains"]) == 1
-    assert "judges no nuggets" in capsys.readouterr().err
-
-
 @pytest.mark.parametrize(
     ("people", "judge", "worth"),
     [

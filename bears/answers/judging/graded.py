@@ -6,10 +6,9 @@ the passages that they cite.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from bears.answers.judging.judged import JudgedQuestion, with_rulings
 from bears.answers.judging.panel import Judges, Rulings, rulings_of
@@ -104,14 +103,6 @@ def _nuggets(case: Case, own: Sequence[Nugget]) -> Iterator[Item]:
     for nugget in own:
         texts = {"question": case.question, "nugget": nugget.text, "answer": case.answer}
         yield Item("nuggets", case.question_id, nugget.nugget_id, texts, nugget.importance, beside)
-
-
-def assigned(row: Mapping[str, Any]) -> Iterator[tuple[Item, Mapping[str, Any]]]:
-    """Yield the nuggets of a line of TREC's assignments, as items and as they are there."""
-    case = Case(str(row["qid"]), row["query"], (), row["answer_text"])
-    texts = [nugget["text"] for nugget in row["nuggets"]]
-    own = [Nugget(case.question_id, str(at), text, "okay") for at, text in enumerate(texts)]
-    yield from zip(_nuggets(case, own), row["nuggets"], strict=True)
 
 
 def _sentences(trace: Trace, read: Read) -> Iterator[Item]:

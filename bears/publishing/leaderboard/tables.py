@@ -1,17 +1,16 @@
 """Rank the leaderboard's rows, and write its files: facts as CSV, and tables for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import combinations, groupby
+from itertools import groupby
+from math import comb
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from statsmodels.stats.proportion import test_proportions_2indep
 
 from bears.errors import FormatError
-from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of, placed
 from bears.evaluation.comparison.values import CLUSTER, clusters_in
@@ -52,61 +51,35 @@ def standings(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     """Return the cells that place each row: those of `DERIVED`, but for its settings.
 
     They are the 95 % interval of its mean, the letters shared with systems that do not differ
-    significantly, and the ranks that it may have, whose ranges hold for all systems at once. If the
-    values by question are not known, the mean is treated as a share of other questions, which makes
-    differences look less certain.
+    significantly, and the ranks that it may have, whose ranges hold for all systems at once. They
+    are empty if the values by question are not known.
 
     Args:
         rows: of one state of a benchmark.
         known: see `known_results`.
     """
     main = main_of(rows)
-    scored = {str(i): row.values.get(main) for i, row in enumerate(rows)}
-    means = {i: mean for i, mean in scored.items() if mean is not None}
-    questions = max(row.questions or 1 for row in rows)
-    best = 100.0 if main.startswith("retrieval_accuracy") else 1.0
-    found = {i: row for i in means if (row := _values(rows[int(i)], main, known)) is not None}
-    first = next((values.index for values, _ in found.values()), None)
-    same = {i: values for i, (values, _) in found.items() if values.index.equals(first)}
-    clusters = next((clusters_in(kinds) for _, kinds in found.values() if CLUSTER in kinds), None)
-    matrix = np.column_stack([*same.values()]) if same else np.zeros((0, 0))
-    pairs = list(combinations(means, 2))
-    p = {
-        (a, b): _unpaired_p(means[a] / best, means[b] / best, questions)
-        for a, b in pairs
-        if not {a, b} <= {*same}
-    }
+    table = pd.DataFrame("", range(len(rows)), DERIVED[:-1])
+    found = {place: _values(row, main, known) for place, row in enumerate(rows)}
+    of = {str(place): values for place, values in found.items() if values}
+    if not of:
+        return table
+    first = next(values.index for values, _ in of.values())
+    same = {place: values for place, (values, _) in of.items() if values.index.equals(first)}
+    clusters = next((clusters_in(kinds) for _, kinds in of.values() if CLUSTER in kinds), None)
+    matrix, different = np.column_stack([*same.values()]), set[frozenset[str]]()
     if len(same) > 1:
-        frame = pairs_of({"": matrix}, [*same], draws_for(len(pairs)), None, clusters)
-        p |= dict(zip(zip(frame["a"], frame["b"], strict=True), frame["p"], strict=True))
-    corrected = zip(pairs, holm([p[pair] for pair in pairs]), strict=True)
-    places = placed(means, {frozenset(pair) for pair, own in corrected if own <= ALPHA})
-    ends = {i: share_interval(np.full(questions, mean / best)) for i, mean in means.items()}
-    ends = {i: (best * low, best * high) for i, (low, high) in ends.items()}
-    if same:
-        scale, share = scale_of(matrix), yes_or_no(matrix)
-        columns = zip(same, matrix.T, strict=True)
-        ends |= {i: mean_interval(column, scale, share, clusters) for i, column in columns}
-    standing = {}
-    for i, (low, high) in ends.items():
-        group, ranks = places[i]
-        standing[i] = {
-            "low": cell(low),
-            "high": cell(high),
-            "group": group,
-            "rank": " to ".join(map(str, dict.fromkeys(ranks))),
-            "known_by": "question" if i in same else "mean",
-        }
-    table = pd.DataFrame.from_dict(standing, "index", columns=DERIVED[:-1]).reindex(list(scored))
-    return table.fillna("").reset_index(drop=True)
-
-
-def _unpaired_p(a: float, b: float, n: int) -> float:
-    """Return p that two shares of different questions are equal; too high for graded values."""
-    if a == b:
-        return 1.0
-    with np.errstate(divide="ignore"):  # It computes the ratio of odds as well.
-        return float(test_proportions_2indep(a * n, n, b * n, n, method="score").pvalue)
+        frame = pairs_of({"": matrix}, [*same], draws_for(comb(len(same), 2)), None, clusters)
+        sure = frame[np.array(holm(frame["p"])) <= ALPHA]
+        different = set(map(frozenset, zip(sure["a"], sure["b"], strict=True)))
+    places = placed({place: float(values.mean()) for place, values in same.items()}, different)
+    scale, share = scale_of(matrix), yes_or_no(matrix)
+    for place, column in zip(same, matrix.T, strict=True):
+        low, high = mean_interval(column, scale, share, clusters)
+        group, ranks = places[place]
+        rank = " to ".join(map(str, dict.fromkeys(ranks)))
+        table.loc[int(place)] = [cell(low), cell(high), group, rank]
+    return table
 
 
 def derived(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
@@ -128,8 +101,8 @@ def _values(row: LeaderboardRow, main: str, known: Known) -> tuple[pd.Series, pd
             return None
     except FormatError:
         return None  # The outputs of an experiment may be gone.
-    mean = row.values[main] or 0.0
-    if main not in frame or abs(frame[main].mean() - mean) > TOLERANCE:
+    mean = row.values.get(main)
+    if mean is None or main not in frame or abs(frame[main].mean() - mean) > TOLERANCE:
         return None
     values = frame[main].sort_index()
     return values, kinds.loc[values.index]
@@ -248,13 +221,18 @@ def _section(board: Sequence[LeaderboardRow], known: Known) -> str:
 
 
 def _ordered(board: Sequence[LeaderboardRow], known: Known) -> list[dict[str, str]]:
-    """Return the rows by group, and by name within a group, where an order would be noise."""
+    """Return the rows by group, and by name within a group, where an order would be noise.
+
+    Rows without a group come last, by their means.
+    """
     columns: list[Any] = derived(board, known).to_dict("records")
+    main = main_of(board)
 
     def place(pair: tuple[LeaderboardRow, dict[str, str]]) -> tuple[Any, ...]:
         row, found = pair
         letters = [(letter.isupper(), letter) for letter in found["group"]]
-        return not letters, letters, row.system, row.key
+        mean = 0.0 if letters else row.values.get(main) or 0.0
+        return not letters, letters, -mean, row.system, row.key
 
     return [
         dict(zip(HEADER, cells(row), strict=True)) | found
