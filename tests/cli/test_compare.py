@@ -485,7 +485,7 @@ def test_the_leaderboard_puts_what_cannot_be_told_apart_into_one_group_by_name(
     publish(project / "metrics/leaderboard.csv", rows)
     printed = (project / "metrics/leaderboard.md").read_text(encoding="utf-8")
     assert printed.index("alpha") < printed.index("zeta") < printed.index("poor")
-    # Nothing is said of a row whose values by question are not here.
+    # A row whose values by question are not here has no group.
     lone = derived([replace(rows[0], system="other"), *rows[1:]], known)
     assert list(lone["group"]) == ["", "a", "b"]
     assert next(iter(lone["low"])) == ""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import defaultdict
 from collections.abc import Mapping
+from dataclasses import replace
 from fractions import Fraction
 from functools import cache
 from itertools import combinations
@@ -23,7 +24,7 @@ from bears.cli import main
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.evaluation.labeling import estimated
 from bears.files.records import write_lines
-from tests.evaluation.test_labeling import labelled
+from tests.evaluation.test_labeling import first_look, labelled
 
 CREDIT = {"support": Fraction(1), "partial_support": Fraction(1, 2), "not_support": Fraction(0)}
 Rows = list[dict[str, Any]]
@@ -259,8 +260,12 @@ def judged(path: Path, run: str, by_whom: str) -> dict[str, dict[str, Any]]:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "lost"), [(60, False), (100, False), (100, True)])
-def test_intervals_hold_for_the_nuggets_of_two_runs(shared_data: Path, n: int, lost: bool) -> None:
+@pytest.mark.parametrize(
+    ("n", "lost", "share"), [(60, False, 0.98), (100, False, 0.96), (100, True, 0.99)]
+)
+def test_intervals_hold_for_the_nuggets_of_two_runs(
+    shared_data: Path, n: int, lost: bool, share: float
+) -> None:
     path = shared_data / "nuggets" / "assignments.jsonl"
     runs = sorted({row["run_id"] for row in rows(path) if row["run_id"] != "webis-manual-manual"})
     rng, held, tried, errors, plans = np.random.default_rng(n), 0, 0, [], []
@@ -289,10 +294,34 @@ def test_intervals_hold_for_the_nuggets_of_two_runs(shared_data: Path, n: int, l
             plan *= len(whole) * np.sqrt((1 - n / len(whole)) / n) / items.of
             errors.append(found.error)
             plans.append(plan)
-    print(held / tried, np.mean(errors), np.mean(plans))
-    # 93 to 97 %, and two standard errors of 300 draws.
-    assert 0.905 <= held / tried <= 0.995
-    assert lost or np.mean(errors) <= np.mean(plans)
+    # docs/graded.md has these numbers. The goal is 93 to 97 %, and two standard errors of 300 draws
+    # are 2.5 points.
+    assert held / tried == pytest.approx(share, abs=0.01)
+    if n == 100 and not lost:
+        assert np.mean(errors) == pytest.approx(0.073, abs=0.002)
+        assert np.mean(plans) == pytest.approx(0.102, abs=0.003)
+
+
+@pytest.mark.slow
+def test_runs_with_equal_nuggets_are_rarely_called_different(shared_data: Path) -> None:
+    path = shared_data / "nuggets" / "assignments.jsonl"
+    runs = sorted({row["run_id"] for row in rows(path) if row["run_id"] != "webis-manual-manual"})
+    wrong = tried = 0
+    for seed, (a, b) in enumerate(Random(4).sample(list(combinations(runs, 2)), 200)):
+        pair, known = (
+            answer_pair("nuggets", "nugget_all", judged(path, a, by), judged(path, b, by))
+            for by in ("words", "people")
+        )
+        items, labels = pair.items, known.items.judge
+        ours = items.weights > 0
+        sums = [float((items.weights * labels)[side].sum()) for side in (ours, ~ours)]
+        # Both runs are worth the same to people.
+        weights = np.where(ours, items.weights, items.weights * sums[0] / -sums[1])
+        draws, given = labelled(replace(items, weights=weights), labels, Random(seed), 250, 25)
+        wrong += first_look(replace(items, weights=weights), draws, given) is not None
+        tried += 1
+    # Two standard errors above one in twenty.
+    assert wrong / tried <= 0.08
 
 
 def test_the_price_of_grades_is_that_of_their_variance(
