@@ -26,6 +26,7 @@ from bears.config.ledger.entries import Nugget
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.files.chunk_run import read_chunk_run
 from bears.files.records import stream_documents
+from bears.files.shown import complain
 from bears.files.trec import read_table
 from bears.language.sentences import sentence_spans
 from bears.layout import chunks_beside
@@ -67,6 +68,8 @@ def with_items(
     of_question = defaultdict[str, list[Nugget]](list)
     for nugget in nuggets:
         of_question[nugget.question_id].append(nugget)
+    if "nuggets" in scales and not of_question:
+        complain("the benchmark has no nuggets to look for; `bears nuggets write` makes some")
     ranked = run is not None and "relevance" in scales
     found = _retrieved(run, {row.key for row in rows}) if run and ranked else {}
 
