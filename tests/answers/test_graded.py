@@ -410,7 +410,7 @@ def test_people_label_nuggets_of_two_systems_or_of_one(
 
 def test_answers_of_real_systems_are_rarely_taken_for_refusals(shared_data: Path) -> None:
     rows = json.loads((shared_data / "evouna" / "NQ.json").read_text("utf-8"))
-    # The rule was made on the other half.
+    # The rule was made with a look at these.
     given = [
         (row[key], row[f"judge_{key.removeprefix('answer_')}"])
         for row in rows[1::2]
@@ -419,3 +419,6 @@ def test_answers_of_real_systems_are_rarely_taken_for_refusals(shared_data: Path
     ]
     found = [right for answer, right in given if refuses(answer, "en")]
     assert (len(given), len(found), found.count(True)) == (7656, 50, 3)
+    lines = (shared_data / "nuggets" / "assignments.jsonl").read_text("utf-8").split("\n")
+    others = [json.loads(line)["answer_text"] for line in lines if line]
+    assert sum(refuses(answer, "en") for answer in others) == 1
