@@ -14,6 +14,7 @@ from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from bears.answers.judging.graded import LONGEST
 from bears.answers.judging.ruling import SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
@@ -251,7 +252,8 @@ def document_pair(
         {name: weights[name] for name in sorted(weights) if weights[name]},
         {(q, doc_id): grade for q, own in grades.items() for doc_id, grade in own.items()},
         list(questions),
-        lambda question, doc_id: [questions[question], texts()[doc_id]],
+        # A spreadsheet cuts longer cells itself.
+        lambda question, doc_id: [questions[question], texts()[doc_id][:LONGEST]],
     )
 
 
