@@ -138,7 +138,7 @@ ASLEEP = """
     from pathlib import Path
 
     Path("asleep").write_text(str(os.getpid()))
-    while settings.depth == 2 and not Path("wake").exists():
+    while retrieve.depth == 2 and not Path("wake").exists():
         time.sleep(0.05)
     started = perf_counter()
     searcher = """

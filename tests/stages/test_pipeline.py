@@ -109,7 +109,7 @@ def test_edits_of_what_only_says_something_change_no_output(workspace: Workspace
         ("bears/layout.py", 'Path(".bears")', 'Path(".elsewhere")'),
         ("bears/config/edge.py", ", signal.SIGHUP)", ")"),
         ("stages/__init__.py", '"hydra"', '"yaml"'),
-        ("stages/sample.py", "questions, {documents} documents", "questions"),
+        ("stages/sample.py", "questions, {n_documents} documents", "questions"),
     ):
         workspace.edit(path, old, new)
     assert len(SAYING) == 6
