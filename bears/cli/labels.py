@@ -69,8 +69,8 @@ def price(
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
     would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The labeled answers must be a random sample. Of documents, mean grades are compared,
-    divided by the highest one. What a judge of nuggets or citations is worth, `decide` says.
+    with it. The labeled answers must be a random sample. For documents, mean grades are compared
+    as shares of the highest grade. For nuggets and citations, use `decide`.
 
     Args:
         labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
