@@ -13,7 +13,7 @@ import tokenize
 from collections import Counter
 from pathlib import Path
 
-CAP = 26_000
+CAP = 28_000
 """For the whole project, with room for a first contribution; less is better."""
 LAYOUT = {
     *(token.NEWLINE, token.INDENT, token.DEDENT, token.ENDMARKER),
