@@ -19,6 +19,7 @@ import yaml
 
 from bears.cli import COMMANDS, declare
 from bears.config.pipeline import GROUPS
+from bears.evaluation.answers.citebite import citebite_em, citebite_f1
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.token_f1 import token_f1
@@ -33,6 +34,8 @@ WORDS_ONLY = ("benchmark", "language", "prompt", "source")
 ANSWERS: dict[str, Callable[..., Any]] = {
     "answer_f1": token_f1,
     "exact_match": exact_match,
+    "citebite_f1": citebite_f1,
+    "citebite_em": citebite_em,
     "evidence_f1": evidence_f1,
     "yes_no_accuracy": yes_no_accuracy,
     "unanswerable_detection": unanswerable_detection,

@@ -20,7 +20,14 @@ from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.predictions import answers_of, read_answers
-from bears.evaluation.answers.score import mean_score, referenced, score_answers, summarize_answers
+from bears.evaluation.answers.score import (
+    MEANS,
+    by_question_type,
+    mean_score,
+    referenced,
+    score_answers,
+    summarize_answers,
+)
 from bears.evaluation.repeats import asked_in, by_key
 from bears.files.benchmark_state import BenchmarkState
 from bears.files.records import read_documents, sha256_of, write_json
@@ -97,7 +104,8 @@ def score(
     if len(given) >= ENOUGH and all(right for _, right in same):
         counts["gold"] = len(given)
     counted = {kind: counts[kind] for kind in FAULTS if counts[kind]}
-    summary = {**summarize_answers(scores, len(given)), "faults": counted}
+    typed = {"by_question_type": by_question_type(asked, scores)}
+    summary = {**summarize_answers(scores, len(given)), **typed, "faults": counted}
     state = records.state
     if out:
         about = {"benchmark": state.as_dict(), "language": language}
@@ -198,7 +206,7 @@ def add_row(
 
 
 def _table(summary: Mapping[str, Any]) -> str:
-    """Return the means of all answers and of each type, then those over some questions only."""
+    """Return tables of the means: by the best reference, by type of question, and the others."""
     typed, undefined = summary["by_type"], summary["n_undefined"]
     missing = summary["n"] - undefined - sum(row["n"] for row in typed.values())
     columns = ("n", "answer_f1", "exact_match")
@@ -210,12 +218,17 @@ def _table(summary: Mapping[str, Any]) -> str:
     table += [["without an answer", missing, 0.0, 0.0]] * bool(missing)
     table += [["without a reference", undefined, None, None]] * bool(undefined)
     over = {
+        **dict.fromkeys(("citebite_f1", "citebite_em"), summary["n"] - undefined),
         "evidence_f1": summary["n"] - undefined,
         "yes_no_accuracy": summary["n_yes_no"],
         "unanswerable_detection": summary["n_unanswerable"],
     }
-    others = [[name, n, summary[name]] for name, n in over.items() if summary[name] is not None]
-    parts = [tabulate(table, ["", *columns], floatfmt=".4f", missingval="–")]
+    others = [[name, n, summary[name]] for name, n in over.items() if summary.get(name) is not None]
+    parts = [tabulate(table, ["best reference", *columns], floatfmt=".4f", missingval="–")]
+    if len(of := summary["by_question_type"]) > 1:
+        known = [name for name in MEANS if any(row.get(name) is not None for row in of.values())]
+        own = [[kind, row["n"], *map(row.get, known)] for kind, row in of.items()]
+        parts.append(tabulate(own, ["question", "n", *known], floatfmt=".4f", missingval="–"))
     if others:
         parts.append(tabulate(others, ["", "n", "mean"], floatfmt=".4f"))
     return "\n\n".join(parts)

@@ -13,6 +13,7 @@ from typing_extensions import TypedDict
 
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError
+from bears.evaluation.answers.score import MEANS
 from bears.evaluation.evaluate import parse_measure, tie_range
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.trace_measures import OF_TRACES
@@ -32,7 +33,7 @@ from bears.results.values import averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
 
-ANSWERS = r"pass_rate|answer_f1|exact_match|pass[@^]\d+"
+ANSWERS = "|".join([*MEANS, "pass_rate", r"pass[@^]\d+"])
 """Matches the measures of answers."""
 OF_ITEMS = r"graded_.*|nugget_.*|citation_(precision|recall)|refusal_recall"
 OF_ANSWERS = f"{ANSWERS}|{OF_ITEMS}|{OF_TRACES}"

@@ -11,7 +11,7 @@ import pandas as pd
 
 from bears.config.ledger.entries import PairDecision
 from bears.errors import FormatError
-from bears.evaluation.answers.score import referenced, score_answers
+from bears.evaluation.answers.score import MEANS, referenced, score_answers
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
 from bears.evaluation.decided import Decided
@@ -183,8 +183,9 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
     if any(each.answer is not None for each in repeat.values()):
         asked = referenced(questions, records.lineage, language)
         scores = score_answers(asked, repeat, language).values()
-        for name in ("answer_f1", "exact_match"):
-            found[name] = np.array([getattr(score, name) for score in scores], float)
+        for name, value in MEANS.items():
+            column = np.array([getattr(score, value) for score in scores], float)
+            found |= {} if np.isnan(column).all() else {name: column}
     if any(each.searches is not None for each in repeat.values()):
         measures = list(map(parse_measure, dict.fromkeys(records.evaluate.measures)))
         documents = stream_documents(records.corpus)

@@ -15,6 +15,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 
 from bears.cli import main
 from bears.config.ledger.entries import Ledger
@@ -24,6 +26,7 @@ from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.predictions import Given, answers_of, read_answers
 from bears.evaluation.answers.score import (
     AnswerScore,
+    by_question_type,
     references_of,
     score_answers,
     summarize_answers,
@@ -278,13 +281,77 @@ def test_unanswerable_yes_and_no_are_literal() -> None:
 def test_a_missing_answer_scores_0_everywhere_and_has_no_type() -> None:
     questions = [question("q1", YES), question("q2", FREE, NONE), question("q3")]
     scores = score_answers(questions, {"q1": predicted("q1", "Yes", ("p3",))}, "en")
-    assert scores["q2"] == AnswerScore(0, 0, 0, None, None, 0)
-    assert scores["q3"] == AnswerScore(None, None, None, None, None, None)
+    assert scores["q2"] == AnswerScore(0, 0, 0, 0, 0, None, None, 0)
+    assert scores["q3"] == AnswerScore()
     summary = summarize_answers(scores, answered=1)
     assert (summary["answer_f1"], summary["exact_match"], summary["evidence_f1"]) == (0.5,) * 3
     assert summary["by_type"]["yes-no"] == {"answer_f1": 1, "exact_match": 1, "n": 1}
     assert summary["by_type"]["free-form"] == {"answer_f1": None, "exact_match": None, "n": 0}
     assert (summary["n"], summary["answered"], summary["n_undefined"]) == (3, 1, 1)
+
+
+ASCII_WORD = frozenset(string.ascii_letters + string.digits + "_")
+
+
+def seed_tokens(text: str) -> list[str]:
+    """Do what CiteBite's normalization says, one character at a time."""
+    spaced = (each if each in ASCII_WORD or each.isspace() else " " for each in text.lower())
+    return "".join(spaced).split()
+
+
+def seed_f1(answer: str, reference: str) -> float:
+    found, wanted = seed_tokens(answer), seed_tokens(reference)
+    same = 0
+    for token in found:
+        if token in wanted:
+            wanted.remove(token)
+            same += 1
+    if not same:
+        return 0.0
+    precision, recall = same / len(found), same / len(seed_tokens(reference))
+    return 2 * precision * recall / (precision + recall)
+
+
+def test_citebite_keeps_articles_and_splits_words_at_other_characters() -> None:
+    free = Answer("free-form", "BLEU score", ())
+    scored = score("the BLEU score", free)
+    assert (scored.citebite_f1, scored.citebite_em, scored.answer_f1) == (0.8, 0, 1)
+    split = score("F1-score: naïve", Answer("free-form", "f1 score na ve", ()))
+    assert (split.citebite_f1, split.citebite_em) == (1, 1)
+    assert score("…", free).citebite_f1 == 0
+    (only,) = score_answers(
+        [question("q", free)], {"q": predicted("q", "BLEU score")}, "ko"
+    ).values()
+    assert (only.citebite_f1, only.citebite_em, only.answer_f1) == (None, None, 1)
+
+
+@given(st.text(), st.lists(st.text(), min_size=1, max_size=3))
+@example("The cat_1, the\u00a0cat!", ["cat_1 the the", "the cat"])
+def test_citebite_is_its_own_program(answer: str, texts: list[str]) -> None:
+    scored = score(answer, *(Answer("free-form", text, ()) for text in texts))
+    answer = without_citations(answer)
+    assert scored.citebite_f1 == pytest.approx(max(seed_f1(answer, text) for text in texts))
+    same = [seed_tokens(answer) == seed_tokens(text) for text in texts]
+    assert scored.citebite_em == float(any(same))
+
+
+def test_the_type_of_a_question_does_not_depend_on_the_answer() -> None:
+    asked = [
+        replace(question("q1", YES), question_type="yes-no"),
+        replace(question("q2", FREE), question_type="free-form"),
+        replace(question("q3", NONE), question_type="unanswerable"),
+        replace(question("q4", FREE, EXTRACTIVE), question_type="extractive"),
+    ]
+    answers = {"q1": predicted("q1", "Yes, it is"), "q4": predicted("q4", FREE.text)}
+    scores = score_answers(asked, answers, "en")
+    found = by_question_type(asked, scores)
+    assert {kind: row["n"] for kind, row in found.items()} == dict.fromkeys(found, 1)
+    assert found["yes-no"]["yes_no_accuracy"] == 1
+    assert found["unanswerable"]["unanswerable_detection"] == 0
+    assert found["extractive"]["answer_f1"] == 1
+    assert found["free-form"]["answer_f1"] == 0
+    # The official table counts the answer to the fourth question as free form.
+    assert summarize_answers(scores, 2)["by_type"]["free-form"]["n"] == 1
 
 
 def test_keywords_are_counted_where_an_annotator_used_them() -> None:

@@ -14,7 +14,7 @@ from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import UNSCORED, VALUES, Case, Graded, Item, Ruling, Verdict
 from bears.evaluation.answers.confidence import calibration_errors
-from bears.evaluation.answers.score import AnswerScore, mean_score, summarize_answers
+from bears.evaluation.answers.score import AnswerScore, mean_score, mean_scores, summarize_answers
 from bears.evaluation.means import mean_interval, scale_of
 from bears.evaluation.repeats import by_key, passes
 from bears.language.refusals import refuses
@@ -83,7 +83,6 @@ def cause_of(
 
 
 DIGITS = 5
-SCORES = ("answer_f1", "exact_match", "evidence_f1", "yes_no_accuracy", "unanswerable_detection")
 
 
 @dataclass(frozen=True)
@@ -207,7 +206,7 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
     Returns:
         ``by_answer_type``, the scores of the answered questions by the type of their best
         reference; and ``all``, ``by_type`` and ``by_source``, each with ``n`` questions; the
-        scores of `summarize_answers`; ``pass_rate`` over the questions with a verdict, and
+        scores of `mean_scores`; ``pass_rate`` over the questions with a verdict, and
         ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
         number of citations of documents that were not shown; the number of answers that speak to
         the judge; `calibration_errors`; `further_measures`; and a count of each cause. A value is
@@ -301,7 +300,6 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
     measured = {name: _mean(by_question(rows, values)) for name, values in further.items()}
     if not any(row.asked for row in rows):
         return {"n": len(scores), **measured}
-    summary = summarize_answers(scores, 0)
     causes = {cause: _count(rows, [row.cause == cause for row in rows]) for cause in CAUSES}
     return {
         "n": len(scores),
@@ -312,7 +310,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         "answered_pass_rate": _mean(
             by_question(rows, [math.nan if row.refused else row.value for row in rows])
         ),
-        **{name: rounded(summary[name]) for name in SCORES},
+        **{name: rounded(mean) for name, mean in mean_scores(scores.values()).items()},
         **pass_rates(rows, [row.ruling for row in rows]),
         **measured,
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),

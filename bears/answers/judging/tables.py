@@ -9,6 +9,7 @@ from tabulate import tabulate
 
 from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures
 from bears.config.typed import parse
+from bears.evaluation.answers.score import MEANS
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.results import groups_in, in_columns, write_scores
 from bears.files.benchmark_state import heading
@@ -33,9 +34,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "answer": [row.case.answer for row in rows],
         "verdict": [row.ruling.verdict if row.ruling else None for row in rows],
         "reason": [row.ruling.reason if row.ruling else None for row in rows],
-        "answer_f1": [row.score.answer_f1 for row in rows],
-        "exact_match": [row.score.exact_match for row in rows],
-        "evidence_f1": [row.score.evidence_f1 for row in rows],
+        **{name: [getattr(row.score, value) for row in rows] for name, value in MEANS.items()},
         **further_measures(rows),
         ITEMS: [to_json([each.row() for each in row.graded]) for row in rows],
         "cause": [row.cause for row in rows],

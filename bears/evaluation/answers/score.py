@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from bears.evaluation.answers.citebite import citebite_em, citebite_f1
 from bears.evaluation.answers.evidence_f1 import evidence_f1
 from bears.evaluation.answers.exact_match import exact_match
 from bears.evaluation.answers.token_f1 import token_f1
@@ -17,7 +18,14 @@ from bears.language.yes_no import LITERAL, yes_or_no
 from bears.trace import Trace
 from bears.types import Answer, AnswerType, Question
 
-VALUES = ("answer_f1", "exact_match", "evidence_f1", "yes_no", "unanswerable")
+MEANS = {
+    **{name: name for name in ("answer_f1", "exact_match", "citebite_f1", "citebite_em")},
+    "evidence_f1": "evidence_f1",
+    "yes_no_accuracy": "yes_no",
+    "unanswerable_detection": "unanswerable",
+}
+"""Each measure of answers with the field of `AnswerScore` that has its values."""
+VALUES = (*MEANS.values(),)
 
 
 def references_of(question: Question, language: str) -> tuple[Answer, ...]:
@@ -84,6 +92,7 @@ class AnswerScore:
 
     Attributes:
         answer_f1, exact_match, evidence_f1: best over the references; 0 for a missing answer.
+        citebite_f1, citebite_em: the same; None if the language is not English.
         type: the type of the reference with the best token F1, of the first one if several are
             best; None for a missing answer.
         yes_no: whether the word of yes or no is right; None if no reference is one.
@@ -93,6 +102,8 @@ class AnswerScore:
 
     answer_f1: float | None = None
     exact_match: float | None = None
+    citebite_f1: float | None = None
+    citebite_em: float | None = None
     evidence_f1: float | None = None
     type: AnswerType | None = None
     yes_no: float | None = None
@@ -134,15 +145,14 @@ def mean_score(repeats: Sequence[AnswerScore]) -> AnswerScore:
 
 
 def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dict[str, Any]:
-    """Average over the questions for which a value is defined; None if there are no such questions.
+    """Average over the questions for which a value is defined.
 
     Types count the answered questions only, as in the official evaluation, which gives a type
     without questions 0 instead of null.
 
     Returns:
-        ``answer_f1``, ``exact_match``, ``evidence_f1``; ``by_type``; ``yes_no_accuracy`` and
-        ``unanswerable_detection``; and the counts ``n``, ``answered``, ``n_yes_no``,
-        ``n_unanswerable`` and ``n_undefined``.
+        What `mean_scores` returns; ``by_type`` of the best references; and the counts ``n``,
+        ``answered``, ``n_yes_no``, ``n_unanswerable`` and ``n_undefined``.
     """
     rows = list(scores.values())
     by_type: dict[str, dict[str, float | int | None]] = {}
@@ -154,11 +164,7 @@ def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dic
             "n": len(own),
         }
     return {
-        "answer_f1": _mean(row.answer_f1 for row in rows),
-        "exact_match": _mean(row.exact_match for row in rows),
-        "evidence_f1": _mean(row.evidence_f1 for row in rows),
-        "yes_no_accuracy": _mean(row.yes_no for row in rows),
-        "unanswerable_detection": _mean(row.unanswerable for row in rows),
+        **mean_scores(rows),
         "by_type": by_type,
         "n": len(rows),
         "answered": answered,
@@ -166,6 +172,29 @@ def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dic
         "n_unanswerable": sum(row.unanswerable is not None for row in rows),
         "n_undefined": sum(row.answer_f1 is None for row in rows),
     }
+
+
+def mean_scores(scores: Iterable[AnswerScore]) -> dict[str, float | None]:
+    """Return each of `MEANS` over the questions that have it; None without such a question.
+
+    The measures that are defined for English only are left out for another language.
+    """
+    rows = list(scores)
+    means = {name: _mean(getattr(row, value) for row in rows) for name, value in MEANS.items()}
+    return {name: m for name, m in means.items() if m is not None or "citebite" not in name}
+
+
+def by_question_type(
+    questions: Iterable[Question], scores: Mapping[str, AnswerScore]
+) -> dict[str, dict[str, float | int | None]]:
+    """Return the type of questions to its number of questions, ``n``, and its `mean_scores`.
+
+    A question has its type whatever was answered, and counts also if nothing was.
+    """
+    found: dict[str, list[AnswerScore]] = {}
+    for question in questions:
+        found.setdefault(question.question_type, []).append(scores[question.question_id])
+    return {kind: {"n": len(own), **mean_scores(own)} for kind, own in sorted(found.items())}
 
 
 def _score(
@@ -176,21 +205,27 @@ def _score(
     stated = [_evidence(reference) for reference in references]
     # Without evidence in the answers, or with unknown gold, there is nothing to compare.
     gold = [evidence for evidence in stated if evidence is not None] if with_evidence else []
+    english = language.split("-")[0] == "en"
     if trace is None or trace.answer is None:
         return AnswerScore(
             answer_f1=0.0,
             exact_match=0.0,
+            citebite_f1=0.0 if english else None,
+            citebite_em=0.0 if english else None,
             evidence_f1=0.0 if gold else None,
             yes_no=0.0 if yes_no else None,
             unanswerable=0.0 if asks_nothing else None,
         )
     rules, text = normalization_of(language), without_citations(trace.answer)
     evidence = [chunk.doc_id for chunk in trace.evidence or ()]
-    f1 = [token_f1(text, literal(reference), rules) for reference in references]
+    texts = [literal(reference) for reference in references]
+    f1 = [token_f1(text, each, rules) for each in texts]
     best = references[f1.index(max(f1))]
     return AnswerScore(
         answer_f1=max(f1),
-        exact_match=max(exact_match(text, literal(ref), rules) for ref in references),
+        exact_match=max(exact_match(text, each, rules) for each in texts),
+        citebite_f1=max(citebite_f1(text, each) for each in texts) if english else None,
+        citebite_em=max(citebite_em(text, each) for each in texts) if english else None,
         evidence_f1=max((evidence_f1(evidence, each) for each in gold), default=None),
         type=best.type,
         yes_no=yes_no_accuracy(text, yes_no, language) if yes_no else None,
