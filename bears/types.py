@@ -7,10 +7,10 @@ from typing import Annotated, ClassVar, Literal, NamedTuple
 
 from pydantic import BeforeValidator, Field, PlainSerializer
 
-QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval"]
-"""Hops where the source says them; ``ad-hoc`` where it does not; ``no-retrieval`` where the right
-answer of a retriever is to return nothing."""
 AnswerType = Literal["extractive", "free-form", "yes-no", "unanswerable"]
+QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval", AnswerType]
+"""Hops, or the type of the annotators' answers, where the source says them; else ``ad-hoc``.
+``no-retrieval`` where the right answer of a retriever is to return nothing."""
 Grade = Annotated[int, Field(ge=1, le=999_999_999)]
 """How relevant a document is; one that is not has none."""
 Positive = Annotated[int, Field(ge=1)]

@@ -61,6 +61,7 @@ def pool_question(
     answers: tuple[Answer, ...] = (),
     group: str = "",
     lacks: Literal["", "judgement", "relevant"] = "",
+    kind: QuestionType = "ad-hoc",
 ) -> SourceQuestion:
     """Return a question of a source that is a benchmark already.
 
@@ -69,6 +70,7 @@ def pool_question(
         judged: False where the source does not give the gold. A question that is judged and has
             no gold has no right document.
         lacks: see `bears.types.SourceQuestion`.
+        kind: the type of a question that needs retrieval, as far as that is known.
     """
     grades = tuple((gold or {}).values())
     made = Question(
@@ -77,7 +79,7 @@ def pool_question(
         gold_answer=answer,
         gold_doc_ids=tuple(gold or ()),
         source_dataset=source,
-        question_type="ad-hoc" if gold or not judged else "no-retrieval",
+        question_type=kind if gold or not judged else "no-retrieval",
         gold_grades=grades if {*grades} - {1} else (),
         judged=judged,
         turns=turns,

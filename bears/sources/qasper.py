@@ -11,11 +11,15 @@ leave out too (``--text_evidence_only``). With ``floats`` a caption is a documen
 pdf`` the documents are the paragraphs of the papers' PDFs, and an evidence text is the one that
 has most of it, see `bears.language.overlap.Chunks`.
 
+The type of a question is the type of answer that most of its annotators gave, or, if there are
+several, the first of these in the file.
+
 Retrieval is judged where there is gold. A question that every annotator calls unanswerable is not
 judged: it takes documents to say so, and no single one is right. Nor is a question judged whose
 evidence matches no document, or that was answered without any. Both are counted in the notes.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
@@ -32,7 +36,7 @@ from bears.sources.parts import Parts, RowRecords, numbered, pool_document, pool
 from bears.sources.pdf import Library, PaperFailed, PdfSettings
 from bears.sources.pdf_text import paragraphs
 from bears.sources.rows import BadField, Ids, Row, Rows, check_row
-from bears.types import Answer, AnswerType, ForbidsExtra
+from bears.types import Answer, AnswerType, ForbidsExtra, QuestionType
 
 
 class QasperAnswer(TypedDict):
@@ -248,8 +252,15 @@ def _question(
         judged=bool(gold),
         answers=answers,
         group=paper["id"],
+        kind=_type_of(answers),
     )
     return [made]
+
+
+def _type_of(answers: Sequence[Answer]) -> QuestionType:
+    """Return the type that most annotators gave, of several the one that comes first."""
+    types = Counter(answer.type for answer in answers).most_common(1)
+    return types[0][0] if types else "ad-hoc"
 
 
 def _evidence(

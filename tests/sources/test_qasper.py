@@ -115,6 +115,7 @@ QUESTIONS = [
             Answer("extractive", "three, minutes", ("2101.00001:0",)),
             Answer("free-form", "3 min", ("2101.00001:4",)),
         ),
+        kind="extractive",
     ),
     question(
         "q-yes",
@@ -126,12 +127,25 @@ QUESTIONS = [
             Answer("yes-no", "Yes", ("2101.00001:2",)),
             Answer("yes-no", "No", ()),
         ),
+        kind="yes-no",
     ),
     # Nothing in the paper answers it, and every annotator says so.
-    question("q-none", "And coffee?", "Unanswerable", judged=False, answers=(UNANSWERABLE,) * 2),
+    question(
+        "q-none",
+        "And coffee?",
+        "Unanswerable",
+        judged=False,
+        answers=(UNANSWERABLE,) * 2,
+        kind="unanswerable",
+    ),
     # Something does, but no document holds it.
     question(
-        "q-float", "Which minutes?", "3", judged=False, answers=(Answer("extractive", "3", ()),)
+        "q-float",
+        "Which minutes?",
+        "3",
+        judged=False,
+        answers=(Answer("extractive", "3", ()),),
+        kind="extractive",
     ),
 ]
 
