@@ -2,7 +2,8 @@
 
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, WrittenIn
-from bears.files.records import read_questions, stream_documents, write_text
+from bears.evaluation.timing import Clock, kept_timing
+from bears.files.records import read_questions, sha256_of, stream_documents, write_json, write_text
 from bears.files.traces import write_traces
 from bears.layout import replies_below
 
@@ -22,11 +23,12 @@ def main(
     from bears.files.shown import complain
     from bears.llm.workflow import Workflow
 
-    built = generator_of(generator)
+    clock, built = Clock(), generator_of(generator)
     if not isinstance(built, GeneratorSettings):
         questions = read_questions(paths["queries"])
         texts = {each.doc_id: each.content for each in stream_documents(paths["corpus"])}
         write_traces(paths["out"], built.answered(questions, texts, written_in.unanswerable))
+        write_json(kept_timing(sha256_of(paths["out"])), clock.work())
         return
     files = (paths[name] for name in ("queries", "corpus", "chunks", "within"))
     task = read_task(*files, generator=generator, written_in=written_in)
@@ -36,6 +38,8 @@ def main(
         if trace.given_up:
             complain(f"given up: {trace.question_id}: {trace.given_up}")
     write_traces(paths["out"], traces)
+    model = {"model": built.model} if built.model else {}
+    write_json(kept_timing(sha256_of(paths["out"])), {**clock.work(), **model})
 
 
 if __name__ == "__main__":

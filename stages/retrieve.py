@@ -14,7 +14,7 @@ import numpy as np
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import Choice
 from bears.config.typed import build
-from bears.evaluation.timing import kept_timing, used_by_others
+from bears.evaluation.timing import Clock, kept_timing, used_by_others
 from bears.files.chunk_run import chunk_run_writer, read_places
 from bears.files.progress import Progress
 from bears.files.records import read_json, read_questions, sha256_of, write_json
@@ -37,7 +37,7 @@ TIMED = 100
 
 def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None:
     """Search every question in all documents and, if it has a group, in those of its group."""
-    questions = read_questions(paths["queries"])
+    questions, clock = read_questions(paths["queries"]), Clock()
     retrieve.check(questions)
     questions = _searched(questions, paths["rewritten"])
     density = check_made_from(paths["index"], paths["corpus"])
@@ -72,6 +72,7 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
     seconds = [each.seconds["total"] for each in stopwatches]
     measured: dict[str, Any] = {
         "run_sha256": sha256_of(paths["run"]),
+        **clock.work(),
         "questions": len(questions),
         "load_s": round(loaded, 3),
         "timed_questions": len(sample),

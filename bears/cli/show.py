@@ -1,6 +1,7 @@
 """``bears show``: the metrics of the last run as a table."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,9 +11,10 @@ from bears.answers.judging.tables import table as judged_table
 from bears.config import read_selection
 from bears.errors import FormatError
 from bears.evaluation.results import table
-from bears.files.records import read_json, to_json
+from bears.files.records import read_json, read_questions, to_json
 from bears.files.shown import complain
 from bears.layout import ANSWERS, PARAMS, RETRIEVAL, VERIFICATION, BenchmarkFiles
+from bears.results.about import About, about
 from bears.retrieval.cut import cuts_below, messages
 
 
@@ -27,14 +29,18 @@ def show(*, format: Literal["table", "json"] = "table") -> None:
     results = read_json(RETRIEVAL)
     judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
     found = read_json(VERIFICATION)
+    run = _about(results, judged)
     if format == "json":
-        print(to_json({"retrieval": results, "answers": judged, "verification": found}))
+        own = {"run": asdict(run)} if run else {}
+        print(to_json({"retrieval": results, "answers": judged, "verification": found, **own}))
         return
     print(_text(RETRIEVAL, table, results))
     measured = {"benchmark": results["benchmark"]["name"], "retriever": results.get("retriever")}
     index = BenchmarkFiles(measured["benchmark"]).index(measured["retriever"] or "")
     for line in messages(cuts_below(index)):
         print(f"{index}: {line}\n")
+    if run:
+        print("\n".join(["run:", *run.lines()]) + "\n")
     if judged:
         print(_text(ANSWERS, judged_table, judged))
     print(_text(VERIFICATION, _counted, found))
@@ -48,6 +54,15 @@ def show(*, format: Literal["table", "json"] = "table") -> None:
 
 
 COMMAND = show
+
+
+def _about(results: Mapping[str, Any], judged: Mapping[str, Any]) -> About | None:
+    """Return how the system was run, if its files are here."""
+    files, retriever = BenchmarkFiles(results["benchmark"]["name"]), results["retriever"]
+    if not files.queries.is_file():
+        return None
+    answers = files.answers(f"{retriever}.{judged.get('generator', 'none')}")
+    return about(read_questions(files.queries), files.run(retriever), answers)
 
 
 def _text(path: Path, shown: Callable[[Any], str], content: Any) -> str:

@@ -1,7 +1,9 @@
-"""The timing that `retrieve` writes beside a run, and keeps for every run in .bears/timing."""
+"""The time that stages took; `retrieve` and `generate` keep it in .bears/timing."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
+from time import perf_counter
 from typing import NotRequired
 
 from pydantic import TypeAdapter, ValidationError
@@ -36,6 +38,34 @@ class Timing(TypedDict):
     index_bytes: NotRequired[int]
 
 
+class Work(TypedDict, total=False):
+    """The work of a stage on one file.
+
+    Attributes:
+        started: when, in UTC, as ISO 8601 has it.
+        seconds: that it took.
+        model: the one that answered.
+        failed: each question on which a system outside failed, with the reason.
+    """
+
+    started: str
+    seconds: float
+    model: str
+    failed: dict[str, str]
+
+
+class Clock:
+    """Measures the work of a stage from here on."""
+
+    def __init__(self) -> None:
+        self._started, self._begun = datetime.now(UTC), perf_counter()
+
+    def work(self) -> Work:
+        """Return the work up to now."""
+        seconds = round(perf_counter() - self._begun, 3)
+        return Work(started=self._started.isoformat(timespec="seconds"), seconds=seconds)
+
+
 def used_by_others() -> float:
     """Return the processor time, in seconds, that other programs have used so far."""
     import psutil
@@ -45,9 +75,25 @@ def used_by_others() -> float:
     return float(sum(times[:8]) - idle - sum(os.times()[:4]))
 
 
-def kept_timing(run: str) -> Path:
-    """Return the file with the timing of the run with this sha256."""
-    return checkout() / TIMINGS / f"{run}.json"
+def kept_timing(written: str) -> Path:
+    """Return the file with the timing of the run, or of the answers, with this sha256."""
+    return checkout() / TIMINGS / f"{written}.json"
+
+
+def work_on(written: str) -> Work:
+    """Return the work on the run, or on the answers, with this sha256; empty if unknown.
+
+    Raises:
+        FormatError: the file is damaged.
+    """
+    path = kept_timing(written)
+    if not path.is_file():
+        return Work()
+    try:
+        found: Work = TypeAdapter(Work).validate_python(json_value(path))
+    except ValidationError as error:
+        raise FormatError(f"{path}: {problems_of(error)}; remove the file") from None
+    return found
 
 
 def read_timing(timing: Path, run: str) -> Timing | None:

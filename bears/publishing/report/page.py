@@ -26,6 +26,7 @@ from bears.publishing.report import advice, words
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, by_search, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
+from bears.results.about import About, about
 from bears.results.system import System
 from bears.types import Question
 
@@ -88,10 +89,12 @@ def report(
         for system in systems
         if any("verdict" in row for row in system.judged.values())
     ]
+    runs = [_about(system, questions) for system in systems]
     advised = advice.advise(comparison, systems, measure, prefer) if ranked else {}
     return _rendered(
         benchmark=benchmark,
         judged=judged,
+        papers=runs[0].papers,
         systems=systems,
         measure=measure,
         looks=look,
@@ -111,6 +114,7 @@ def report(
         other_characters=OTHER,
         **_standings(comparison, measure),
         **_costs(comparison["systems"], systems, measure, look),
+        runs=dict(zip((system.name for system in systems), runs, strict=True)),
         differences=_differences(comparison, advised, measure, look),
         **_recalls(systems, questions, look),
         searched=_by_search(systems, questions, look),
@@ -197,6 +201,11 @@ def _costs(
         "untimed": [name for name, cost in costs.items() if cost.p50_ms is None],
         "paid": against(paid, "usd") if any(row["usd"] for row in paid) else "",
     }
+
+
+def _about(system: System, questions: Sequence[Question]) -> About:
+    answers = system.files[0] if system.files else None
+    return about(questions, system.run, answers, system.traced)
 
 
 def _differences(

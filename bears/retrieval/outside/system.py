@@ -170,7 +170,7 @@ class OutsideSystem:
         return self._known[asked]
 
     def finish(self) -> dict[str, Any]:
-        """Return when the system was ``asked`` first and last, and on what it ``failed``.
+        """Return when the system was ``asked`` first and last, and on what it ``failed`` and why.
 
         Raises:
             StoreError: more questions failed than may.
@@ -184,7 +184,7 @@ class OutsideSystem:
             )
         self._append({"served": self._settings.part})
         times = sorted(self._known[each].asked for each in self._asked - self.failed.keys())
-        failed = [question for question, _ in self.failed]
+        failed = {question: reason for (question, _), reason in self.failed.items()}
         return {"asked": [times[0], times[-1]] if times else [], "failed": failed}
 
     def _cut(self, step: Step) -> dict[str, Any]:
