@@ -5,8 +5,11 @@ from __future__ import annotations
 import csv
 import json
 import multiprocessing
+import os
 import random
+import subprocess
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -25,7 +28,7 @@ from bears.publishing.leaderboard.tables import markdown, pandachat_tables, publ
 from bears.results.board import HEADER, board_text, read_board
 from bears.results.revision import Revision
 from bears.results.row import LeaderboardRow, configuration_digest, row_of
-from tests.workspace import ROOT
+from tests.workspace import ROOT, SETTINGS
 
 CONFIG = {
     "benchmark": {"accept": []},
@@ -240,6 +243,82 @@ def test_every_run_that_was_timed_here_has_its_time(
     ordered = [rows[configuration_digest(each.config)] for each in known]
     assert [row.seconds_per_question for row in ordered] == [0.25, 1.25, None]
     assert [row.warnings for row in ordered] == ["", "timed_on_a_busy_machine", ""]
+
+
+def times_in(board: Path) -> list[str]:
+    return [row["timestamp"] for row in csv.DictReader(board.read_text("utf-8").splitlines())]
+
+
+def test_a_submission_keeps_the_time_of_its_scoring_until_its_score_changes(board: Path) -> None:
+    theirs = replace(entry("theirs", 0.1234567), origin="submission")
+    before = datetime.now(UTC).replace(microsecond=0)
+    put(board, theirs)
+    (scored,) = times_in(board)
+    assert before <= datetime.fromisoformat(scored) <= datetime.now(UTC)
+    assert scored.endswith("+00:00")
+    earlier = board.read_text("utf-8").replace(scored, "2020-02-02T02:02:02+00:00")
+    board.write_text(earlier, "utf-8")
+    put(board, theirs, entry("ours", 0.1))
+    assert times_in(board) == ["", "2020-02-02T02:02:02+00:00"]
+    once = board.read_bytes()
+    put(board, entry("ours", 0.1))
+    put(board, theirs)
+    assert board.read_bytes() == once
+    put(board, replace(theirs, values={"ndcg@10": 0.9}))
+    assert datetime.fromisoformat(times_in(board)[1]) >= before
+
+
+def test_rows_of_an_earlier_version_get_no_time_that_is_not_theirs(board: Path) -> None:
+    theirs = replace(entry("theirs", 0.1), origin="submission")
+    old = board_text([theirs]).replace(",timestamp", ",audited")
+    board.write_text(old, "utf-8")
+    put(board, entry("ours", 0.2))
+    assert times_in(board) == ["", ""]
+
+
+@pytest.mark.usefixtures("board")
+def test_a_run_has_the_time_of_its_start_or_of_its_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def git(*words: str, seconds: int = 0) -> str:
+        dates = {"GIT_COMMITTER_DATE": f"{seconds} +0900", "GIT_AUTHOR_DATE": "1000000000 +0000"}
+        env = {**os.environ, **SETTINGS, **dates}
+        return subprocess.run(
+            ["git", *words], env=env, check=True, capture_output=True, text=True
+        ).stdout.strip()
+
+    git("init", "--quiet")
+    (tmp_path / "params.yaml").write_text("benchmark: mini\n")
+    write_json(RETRIEVAL, {"all": {"n": 18}})
+    git("add", ".")
+    git("commit", "--quiet", "--message", "measured", seconds=1_700_000_000)
+    git("commit", "--quiet", "--message", "later", "--allow-empty", seconds=1_800_000_000)
+    run = tmp_path / "a.trec"
+    run.write_text("q Q0 d 1 1.0 t\n")
+    ran = FixedRevision(CONFIG, {"n": 18, "ndcg@10": 0.5}, run=run)
+    ran.__dict__["commit"] = git("rev-parse", "HEAD")
+    monkeypatch.setattr(cli, "revisions", lambda _: [ran])
+    # `date -u -d @1700000000` says so.
+    committed, started = "2023-11-14T22:13:20+00:00", "2023-11-14T20:00:00+00:00"
+    cli.update()
+    assert times_in(LEADERBOARD) == [committed]
+    write_json(kept_timing(sha256_of(run)), {"started": started, "seconds": 1.0, **timed(run)})
+    cli.update()
+    assert times_in(LEADERBOARD) == [started]
+    # A fresh clone has the leaderboard, and no timing.
+    kept_timing(sha256_of(run)).unlink()
+    cli.update()
+    assert times_in(LEADERBOARD) == [started]
+    once = LEADERBOARD.read_bytes()
+    cli.update()
+    assert LEADERBOARD.read_bytes() == once
+    ran.__dict__["known"][RETRIEVAL]["all"]["ndcg@10"] = 0.6
+    cli.update()
+    assert times_in(LEADERBOARD) == [committed]
+
+
+def timed(run: Path) -> dict[str, Any]:
+    return {"run_sha256": sha256_of(run), "seconds_per_question": 1, "load_s": 1, "stages_ms": {}}
 
 
 def test_the_digest_covers_what_decides_the_result() -> None:
