@@ -77,11 +77,14 @@ def score(
         report = ask_missing(workflow, yes) if fill else FillReport()
         workflow.resolve()
     found = use.found
+    models: dict[str, Any] = {"chat": settings.model, "embeddings": settings.embeddings}
+    if use.encoder:
+        models["encoder"] = use.encoder.identity
     about: dict[str, Any] = state.as_dict() if state else {"name": selected(config).benchmark.name}
     result = {
         "benchmark": about | {"questions": len(rows)},
         "input": {"name": file.name, "sha256": sha256_of(file)},
-        "models": {"chat": settings.model, "embeddings": settings.embeddings},
+        "models": models,
         "versions": found.versions,
         "metrics": summary(found.scores, len(rows)),
     }

@@ -14,10 +14,13 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import chdir, redirect_stderr, redirect_stdout
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
+import wordllama
 
 from bears.answers.ragas.program import inputs
 from bears.answers.ragas.rows import read_rows
@@ -336,6 +339,41 @@ def test_each_request_is_bought_once_and_replayed_to_the_byte_without_a_model(
     assert asked(server) == 12
     plan = ragas(workspace, "mine.csv", "--plan")
     assert re.search(r"kept already +12\ncalls +none|calls +none\nkept already +12", plan)
+
+
+def test_the_local_word_asks_one_model_and_makes_the_vectors_itself(
+    server: ProviderServer, workspace: Workspace
+) -> None:
+    plan = ragas(workspace, "mine.csv", "ragas=local", "--plan")
+    assert re.search(r"for +replies to ragas by qwen\S+\n", plan)
+    assert re.search(r"calls +21 chat\n", plan)
+    assert "US$ 0.0000 to 0.0000" in plan
+    ragas(workspace, *at(server, "ragas=local"))
+    # With vectors from the server there are two requests more.
+    assert (asked(server), len(journal(workspace))) == (10, 10)
+    assert {row["field"] for row in journal(workspace)} == {"chat"}
+    first = workspace.bytes_below("out")
+    result = json.loads(first["scores.json"])
+    assert [metric["n_scored"] for metric in result["metrics"].values()] == [3, 3, 3, 3]
+    assert result["models"]["encoder"] == {"wordllama": version("wordllama"), "dimensions": 256}
+    ragas(workspace, "mine.csv", "ragas=local", "--out", "out/scores.json")
+    assert workspace.bytes_below("out") == first
+
+
+@pytest.mark.slow
+@pytest.mark.usefixtures("environment")
+def test_local_vectors_are_those_of_the_package(workspace: Workspace) -> None:
+    given(workspace, ROWS[:1])
+    with ProviderServer("tests.scripted_model:ragas") as provider:
+        ragas(workspace, *at(provider, "ragas=local"))
+    (row,) = csv.DictReader(workspace.text("out/scores.csv").splitlines())
+    # The questions that the scripted model makes of the answer.
+    words = ROWS[0][2].split()
+    texts = [ROWS[0][0], *(" ".join(words[: len(words) // n + 1]) for n in (1, 2, 3))]
+    package = Path(wordllama.__file__).parent
+    embed = wordllama.WordLlama.load(cache_dir=package, dim=256, disable_download=True).embed
+    asked, *made = embed(texts, norm=True)
+    assert float(row["answer_relevancy"]) == pytest.approx(float(np.mean(made @ asked)), abs=2e-6)
 
 
 @pytest.mark.slow

@@ -6,7 +6,7 @@ A request often depends on the reply to another, so a fill has several rounds.
 import json
 from base64 import b64encode
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import cycle, islice
 from typing import Any, ClassVar
@@ -15,9 +15,11 @@ from pydantic import PositiveInt
 
 from bears.answers.ragas.rows import RagasRow
 from bears.answers.ragas.run import Evaluate, Evaluated, RagasRequest
+from bears.config.typed import build
 from bears.llm.models import AskingSettings, Model
-from bears.llm.use import CheckedReply, KeptReplies, Needs, Use
+from bears.llm.use import CheckedReply, KeptReplies, KeptReply, Needs, Use
 from bears.llm.wire import ChatAnswer, ChatRequest, EmbeddingRequest
+from bears.retrieval.vectors import Encoder, Vectors
 
 STRICTNESS = 3
 """How many questions answer relevancy generates from an answer."""
@@ -33,6 +35,7 @@ class RagasSettings(AskingSettings):
 
     embeddings: str
     answer_tokens: PositiveInt
+    encoder: Mapping[str, Any] | None = None
 
 
 class VectorRequest(ChatRequest):
@@ -51,9 +54,14 @@ class VectorRequest(ChatRequest):
         """Read an answer. Raises ValueError if it has not a good vector for each text."""
         texts = self.parameters["input"]
         found = EmbeddingRequest((texts,) if isinstance(texts, str) else texts, 0).read(body)
-        vectors = [b64encode(vector.astype("<f4")).decode() for vector in found.vectors]
-        data = [{"index": n, "embedding": vector} for n, vector in enumerate(vectors)]
-        return ChatAnswer(json.dumps({"data": data}), "stop", None, found.input_tokens, 0, "")
+        return ChatAnswer(_written(found.vectors), "stop", None, found.input_tokens, 0, "")
+
+
+def _written(vectors: Vectors) -> str:
+    """Return vectors as the JSON that ragas reads."""
+    texts = [b64encode(vector.astype("<f4")).decode() for vector in vectors]
+    data = [{"index": n, "embedding": text} for n, text in enumerate(texts)]
+    return json.dumps({"data": data})
 
 
 class RagasUse(Use[RagasRequest]):
@@ -74,23 +82,42 @@ class RagasUse(Use[RagasRequest]):
         self.rows, self.settings, self._evaluate = rows, settings, evaluate
         self.found = Evaluated()
         """What ragas printed with the replies that were last known."""
+        self.encoder: Encoder | None = None
+        """What makes the vectors on this machine; None: they are asked for, and kept."""
+        if settings.encoder:
+            self.encoder = build(settings.encoder, "ragas.encoder")
+        self._made = dict[str, KeptReply]()
         self._known = -1
 
     @property
     def wanted(self) -> str:
         """Return a name for what may be missing."""
-        return f"replies to ragas by {self.settings.model} and {self.settings.embeddings}"
+        asked = [self.settings.model, *([] if self.encoder else [self.settings.embeddings])]
+        return f"replies to ragas by {' and '.join(asked)}"
 
     def resolve(self, known: KeptReplies) -> Needs[RagasRequest]:
         """Run ragas, unless nothing was added to the replies since it ran."""
         if len(known) != self._known:
             self.found, self._known = self._evaluate(known), len(known)
+            while self.encoder and (new := self._vectors(self.encoder)):
+                self._made |= new
+                self.found = self._evaluate(KeptReplies(new.values()))
         needs = Needs[RagasRequest]()
-        for request in {each.key: each for each in self.found.requests}.values():
-            needs.ask(lambda each: known.get(each.key, ""), request)
+        for key, request in {each.key: each for each in self.found.requests}.items():
+            if key not in self._made:
+                needs.ask(lambda each: known.get(each.key, ""), request)
         if needs.missing:
             needs.waiting = self._waiting(needs)
         return needs
+
+    def _vectors(self, encoder: Encoder) -> dict[str, KeptReply]:
+        """Return the vectors that were requested and are not made yet, by key."""
+        asked = {each.key: each for each in self.found.requests if "input" in each.body}
+        return {
+            key: KeptReply(key, "", each.field, "", _written(encoder.documents(each.texts)))
+            for key, each in asked.items()
+            if key not in self._made
+        }
 
     def _waiting(self, needs: Needs[RagasRequest]) -> list[RagasRequest]:
         """Estimate which requests depend on the missing replies; their texts aren't known yet.
@@ -106,7 +133,8 @@ class RagasUse(Use[RagasRequest]):
             len(row.contexts) + 1 for row in self.rows if row.contexts and row.ground_truth
         )
         like = [each for each in needs.missing if each.field == "chat"]
-        texts = [RagasRequest("", {"input": row.question + row.answer}) for row in answered]
+        asking = [] if self.encoder else answered
+        texts = [RagasRequest("", {"input": row.question + row.answer}) for row in asking]
         return [
             *islice(cycle(like), max(chats - seen["chat"], 0)),
             *islice(cycle(texts), max(2 * len(texts) - seen["embeddings"], 0)),
