@@ -4,12 +4,12 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bears.answers.citations import cited
+from bears.answers.citations import Cited, cited
 from bears.errors import FormatError
 from bears.files.progress import Progress
 from bears.files.shown import complain
 from bears.language.yes_no import LITERAL, says_unanswerable
-from bears.retrieval.outside.matching import PassageMatcher, matched
+from bears.retrieval.outside.matching import PassageMatcher, Reply, matched
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
 from bears.trace import Citation, Trace
 from bears.types import Positive, Question
@@ -55,20 +55,14 @@ class OutsideGenerator(OutsideSettings):
                 error = system.failed[asked, repeat]
                 yield Trace(question_id=question.question_id, answer="", error=error)
                 continue
-            if reply.answer is None:
-                raise FormatError(
-                    f"{self.call or self.url or self.url_env} returned no answer; expected "
-                    '{"answer": …, "passages": […]}'
-                )
             chunks = matcher.chunks(reply.passages)
-            found = cited(NUMBERS.sub(r"[CITE:\1]", reply.answer), len(chunks))
+            found = self.answer_in(reply, unanswerable)
             shown = tuple(filter(matched, chunks))
             unmatched += len(chunks) - len(shown)
             evidence = tuple(filter(matched, (chunks[position] for position in found.positions)))
-            silent = says_unanswerable(found.text, unanswerable)
             yield replace(
                 matcher.trace(question.question_id, reply, chunks),
-                answer=LITERAL if silent else found.text,
+                answer=found.text,
                 evidence=evidence,
                 citations=tuple(
                     Citation(end, chunks[at]) for end, at in found.places if matched(chunks[at])
@@ -79,3 +73,14 @@ class OutsideGenerator(OutsideSettings):
         system.finish()
         if unmatched:
             complain(f"generate: warning: {unmatched:,} passages match no document, or several")
+
+    def answer_in(self, reply: Reply, unanswerable: str) -> Cited:
+        """Return the answer in a reply, as `answered` has it. Raises FormatError without one."""
+        if reply.answer is None:
+            raise FormatError(
+                f"{self.call or self.url or self.url_env} returned no answer; expected "
+                '{"answer": …, "passages": […]}'
+            )
+        found = cited(NUMBERS.sub(r"[CITE:\1]", reply.answer), len(reply.passages))
+        silent = says_unanswerable(found.text, unanswerable)
+        return replace(found, text=LITERAL) if silent else found

@@ -95,7 +95,15 @@ def texts_to_show(
     Raises:
         FormatError: the corpus lacks a document, or a file cannot be read.
     """
-    chosen = _chosen(questions, run, settings)
+    return with_texts(_chosen(questions, run, settings), corpus)
+
+
+def with_texts(chosen: Chunks, corpus: Path) -> dict[str, Texts]:
+    """Return chunks by question_id with their texts.
+
+    Raises:
+        FormatError: the corpus lacks a document.
+    """
     wanted = {chunk for each in chosen.values() for chunk in each}
     found = texts_of(stream_documents(corpus), wanted)
     if lacking := sorted({chunk.doc_id for chunk in wanted - found.keys()}):

@@ -8,7 +8,7 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.answers.ragas.rows import RagasRow, answered_rows, read_rows
+from bears.answers.ragas.rows import COLUMNS, RagasRow, answered_rows, read_rows
 from bears.answers.ragas.run import HEADER, MISSING, cells, python, running, summary
 from bears.answers.ragas.use import RagasSettings, RagasUse
 from bears.cli.answers import add_row
@@ -23,7 +23,9 @@ from bears.llm.fill import FillReport
 from bears.llm.workflow import Workflow
 from bears.results.records import Records
 from bears.selection.configuration import composed, files_of, selected
+from bears.selection.filling import REMEDY, Consent, filled
 from bears.selection.spending import ask_missing, show_plan
+from bears.selection.spending import publish as publish_replies
 from bears.selection.uses import generated_answers
 
 
@@ -46,12 +48,14 @@ def score(
     and kept. A row without a score is counted, and does not enter a mean.
 
     Args:
-        file: CSV of question, ground_truth, answer and contexts (a JSON list); default: the
-            answers of the selected generator to the selected benchmark
+        file: CSV of question, ground_truth, answer and contexts (a JSON list); what it lacks of
+            the last two is asked of the selected retriever and generator; default: the answers of
+            these to the selected benchmark
         plan: only show what is missing, and its price
-        fill: ask the models of conf/ragas for what is missing
+        fill: ask the models of conf/ragas, and for answers the generator, for what is missing
         publish: write the replies that were used to data/memory, for git
-        out: a .json file for the scores; those of each row go to a .csv file beside it
+        out: a .json file for the scores; those of each row go to a .csv file beside it, and rows
+            that were filled to a .rows.csv file
     """
     python()
     if out and out.suffix != ".json":
@@ -67,6 +71,8 @@ def score(
             f"--system {system}: the questions of {file} are not all those of "
             f"{selected(config).benchmark.name}, each once; leave --system out"
         )
+    lacking = sum(bool(row.lacks) for row in rows)
+    rows = filled(rows, config, Consent(plan, fill and not plan, yes, publish and not plan))
     settings = parse(RagasSettings, config["ragas"], "ragas")
     with running(rows, asdict(settings)) as evaluate:
         use = RagasUse(rows, settings, evaluate)
@@ -77,14 +83,12 @@ def score(
         report = ask_missing(workflow, yes) if fill else FillReport()
         workflow.resolve()
     found = use.found
-    models: dict[str, Any] = {"chat": settings.model, "embeddings": settings.embeddings}
-    if use.encoder:
-        models["encoder"] = use.encoder.identity
-    about: dict[str, Any] = state.as_dict() if state else {"name": selected(config).benchmark.name}
-    result = {
+    encoder = {"encoder": use.encoder.identity} if use.encoder else {}
+    about = state.as_dict() if state else {"name": selected(config).benchmark.name}
+    result: dict[str, Any] = {
         "benchmark": about | {"questions": len(rows)},
-        "input": {"name": file.name, "sha256": sha256_of(file)},
-        "models": models,
+        "input": {"name": file.name, "sha256": sha256_of(file), **_by(rows, lacking, config)},
+        "models": {"chat": settings.model, "embeddings": settings.embeddings, **encoder},
         "versions": found.versions,
         "metrics": summary(found.scores, len(rows)),
     }
@@ -92,15 +96,16 @@ def score(
         write_json(out, result)
         rows_of = cells(found.scores, [row.question for row in rows])
         write_csv(out.with_suffix(".csv"), HEADER, rows_of)
+        if lacking:
+            write_csv(out.with_suffix(".rows.csv"), COLUMNS, [row.cells for row in rows])
     print(_table(result))
     if publish:
-        total, new, _ = workflow.publish()
-        print(f"{workflow.replies}: {total} entries, {new} of them new")
-    lacking = sum(metric["unscored"].get(MISSING, 0) for metric in result["metrics"].values())
-    if lacking:
+        publish_replies(workflow)
+    waiting = sum(metric["unscored"].get(MISSING, 0) for metric in result["metrics"].values())
+    if waiting:
         wanted = sum(metric["n_total"] for metric in result["metrics"].values())
-        remedy = report.stopped or "see what they cost with --plan, and ask for them with --fill"
-        raise RepliesMissing(f"replies for {lacking} of {wanted} scores are missing; {remedy}")
+        remedy = report.stopped or REMEDY
+        raise RepliesMissing(f"replies for {waiting} of {wanted} scores are missing; {remedy}")
     if system and state:
         _put_on_board(state, system, result)
 
@@ -110,9 +115,9 @@ COMMAND = score
 
 def _rows(file: Path | None, config: Config) -> tuple[Path, list[RagasRow]]:
     """Return the file that is scored, and its rows."""
-    if file:
-        return file, read_rows(file)
     generator = selected(config).generator.name
+    if file:
+        return file, read_rows(file, gaps=generator != "none")
     if generator == "none":
         raise ConfigurationError(
             f"generator is {generator}; choose another one, or name a FILE of answers"
@@ -130,6 +135,12 @@ def _state(rows: Sequence[RagasRow], config: Config) -> BenchmarkState | None:
     records = configured(Records, config)(files.translated, origin)
     own = Counter(question.question.strip() for question in records.source)
     return records.state if Counter(row.question.strip() for row in rows) <= own else None
+
+
+def _by(rows: Sequence[RagasRow], lacking: int, config: Config) -> dict[str, Any]:
+    """Return how many rows were filled, by what, and with what; nothing if none was."""
+    digest, by = digest_of({"rows": [row.cells for row in rows]}), selected(config).generator.name
+    return {"filled": {"rows": lacking, "generator": by, "sha256": digest}} if lacking else {}
 
 
 def _table(result: Mapping[str, Any]) -> str:

@@ -64,6 +64,12 @@ def ask_missing(workflow: Workflow[Any], agreed: bool) -> FillReport:
     return report
 
 
+def publish(workflow: Workflow[Any]) -> None:
+    """Write the replies that were used into the published file, and say how many there are."""
+    total, new, _ = workflow.publish()
+    print(f"{workflow.replies}: {total} entries, {new} of them new")
+
+
 def show_plan(workflow: Workflow[Any], plan: FillPlan) -> None:
     """Print what filling would cost."""
     price, settings = workflow.price, workflow.use.settings

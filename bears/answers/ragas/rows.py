@@ -1,7 +1,8 @@
 """The rows to score: questions with right answers, a system's answers, and its contexts."""
 
+import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from pydantic import ValidationError
@@ -14,7 +15,8 @@ from bears.files.spreadsheet import read_named
 from bears.files.traces import read_traces
 from bears.files.visible import blank
 
-COLUMNS = ("question", "ground_truth", "answer", "contexts")
+GIVEN, FILLED = ("question", "ground_truth"), ("answer", "contexts")
+COLUMNS = (*GIVEN, *FILLED)
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,27 +27,47 @@ class RagasRow:
         ground_truth: the right answer.
         answer: the system's answer; empty if it gave none.
         contexts: texts that the system saw, best first.
+        lacks: those of `FILLED` that are still to be filled.
     """
 
     question: str
     ground_truth: str
     answer: str
     contexts: tuple[str, ...]
+    lacks: tuple[str, ...] = ()
+
+    def filled(self, answer: str, contexts: tuple[str, ...]) -> "RagasRow":
+        """Return it with what it lacks."""
+        answer = answer if "answer" in self.lacks else self.answer
+        contexts = contexts if "contexts" in self.lacks else self.contexts
+        return replace(self, answer=answer, contexts=contexts, lacks=())
+
+    @property
+    def cells(self) -> tuple[str, ...]:
+        """Return its cells, in the order of `COLUMNS`."""
+        contexts = json.dumps(self.contexts, ensure_ascii=False)
+        return self.question, self.ground_truth, self.answer, contexts
 
 
-def read_rows(path: Path) -> list[RagasRow]:
+def read_rows(path: Path, gaps: bool = False) -> list[RagasRow]:
     """Read a CSV file of `COLUMNS`, in which ``contexts`` is a JSON list of texts.
+
+    Args:
+        path: the file.
+        gaps: whether cells and columns of `FILLED` may be missing; a blank cell then is. Without
+            it, a blank cell says that the system gave no answer or saw nothing.
 
     Raises:
         FormatError: the file is not CSV, or a row lacks a column, has no question, or its contexts
             are not a list of texts.
     """
     header, cells = read_named(path)
-    if missing := [name for name in COLUMNS if name not in header]:
+    if missing := [name for name in (GIVEN if gaps else COLUMNS) if name not in header]:
+        filled = "" if {*GIVEN} & {*missing} else ", or a generator that fills it: generator=NAME"
         raise FormatError(
-            f"{path}: lacks the column {', '.join(missing)}; expected {', '.join(COLUMNS)}"
+            f"{path}: lacks the column {', '.join(missing)}; expected {', '.join(COLUMNS)}{filled}"
         )
-    rows = [_row(row, f"{path}, line {line}") for line, row in cells]
+    rows = [_row(row, gaps, f"{path}, line {line}") for line, row in cells]
     if not rows:
         raise FormatError(f"{path}: no rows below the header")
     return rows
@@ -70,15 +92,16 @@ def answered_rows(task: AnswerTask, answers: Path) -> list[RagasRow]:
     ]
 
 
-def _row(cells: Mapping[str, str], where: str) -> RagasRow:
+def _row(cells: Mapping[str, str], gaps: bool, where: str) -> RagasRow:
     if blank(cells["question"]):
         raise FormatError(f"{where}: the question is empty; fill it in, or remove the row")
-    contexts = cells["contexts"]
+    answer, contexts = (cells.get(name, "") for name in FILLED)
     return RagasRow(
         cells["question"],
         cells["ground_truth"],
-        "" if blank(cells["answer"]) else cells["answer"],
+        "" if blank(answer) else answer,
         () if blank(contexts) else _texts(contexts, where),
+        tuple(name for name in FILLED if gaps and blank(cells.get(name, ""))),
     )
 
 

@@ -169,6 +169,10 @@ class OutsideSystem:
         self._known[asked] = _kept(row)
         return self._known[asked]
 
+    def missing(self, questions: Iterable[str]) -> list[str]:
+        """Return the questions without a kept reply, each once."""
+        return [each for each in dict.fromkeys(questions) if (each, 1) not in self._known]
+
     def finish(self) -> dict[str, Any]:
         """Return when the system was ``asked`` first and last, and on what it ``failed`` and why.
 
