@@ -177,7 +177,8 @@ def _unknown(settings: OutsideSettings, asked: Iterable[str], consent: Consent) 
         RepliesMissing: a system outside must be asked, and may not be.
     """
     missing = OutsideSystem(settings).missing(asked)
-    what = f"{len(missing)} questions must be asked of {settings.part} mine"
+    where = settings.call or settings.url or settings.url_env
+    what = f"{len(missing)} questions must be asked of {settings.part} {where}"
     if consent.plan:
         print(f"{what}, at a price that only it knows; what it finds does not count below")
     elif missing and not consent.fill:

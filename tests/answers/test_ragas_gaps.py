@@ -253,9 +253,9 @@ def test_a_system_elsewhere_is_counted_asked_once_and_replayed(
         [["a?", "g", ""], ["b?", "g", "B."], ["a?", "g", ""]],
     )
     words = ["mine.csv", "generator=mine", "generator.call=elsewhere:answer"]
-    assert "2 questions must be asked of generator mine" in ragas(scored, *words, code=1)
+    assert "2 questions must be asked of generator elsewhere" in ragas(scored, *words, code=1)
     plan = ragas(scored, *words, "--plan")
-    assert "2 questions must be asked of generator mine" in plan
+    assert "2 questions must be asked of generator elsewhere" in plan
     assert calls(scored) == []
     told = ragas(scored, *words, *FILL)
     assert "row 1: 1 passages without a text" in told
@@ -280,8 +280,8 @@ def test_a_retriever_elsewhere_is_counted_before_it_is_asked(
     with chdir(scored.root):
         configured(index.main, composed("", words[1:]))(paths)
         seal([paths["out"]], {})
-    assert "2 questions must be asked of retriever mine" in ragas(scored, *words, code=1)
-    assert "2 questions must be asked of retriever mine" in ragas(scored, *words, "--plan")
+    assert "2 questions must be asked of retriever elsewhere" in ragas(scored, *words, code=1)
+    assert "2 questions must be asked of retriever elsewhere" in ragas(scored, *words, "--plan")
     assert calls(scored) == []
     ragas(scored, *words, *FILL)
     ragas(scored, *words)
