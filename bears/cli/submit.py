@@ -6,6 +6,7 @@ from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
+from bears.evaluation.evaluate import listed_names
 from bears.evaluation.results import write_values
 from bears.files.manifest import inputs_of
 from bears.files.records import sha256_of, stream_documents, to_json, write_text
@@ -49,7 +50,7 @@ def score_files(
     records = configuration.records_of(benchmark, folder, unattested)
     records.retrieve.check(records.questions)
     own = records.evaluate.measures
-    names = [word.strip() for word in measures.split(",")] if measures else own
+    names = listed_names(measures) if measures else own
     changed = configuration.unattested_part(records.folder) if folder else ""
     doubts = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
     scored: list[ScoredSubmission] = []

@@ -129,9 +129,8 @@ def differing(systems: Sequence[str], configs: Sequence[dict[str, Any]]) -> list
 SCENARIO, TOP = "aqa-sl", 2
 """The published table's name for the 206 Slovenian questions, and its k."""
 SOURCES, DOCUMENTS = f"retrieval_accuracy@{TOP}", f"success@{TOP}"
-"""One counts the first k sources of a submitted list, which may name a document twice; the other
-counts the first k different documents. If documents were searched in chunks, only the second one is
-known."""
+"""One counts the first k sources, of which several may be chunks of one document; the other counts
+the first k different documents."""
 
 
 def pandachat_tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, str]:
