@@ -46,10 +46,10 @@ def numbered(table: RunTable, gold: Gold) -> NumberedRun:
 
 
 def canonical(name: str) -> str:
-    """Return the name that ir_measures prints for a measure, or the same if it knows none.
+    """Return the name that ir_measures prints for a measure; a name that it lacks stays as it is.
 
-    Where it needs to be told which grades are relevant, that is every positive one: ``RBP(p=.5)``
-    is ``RBP(p=0.5,rel=1)``.
+    Where the package needs ``rel`` and none is given, every positive grade is relevant:
+    ``RBP(p=.5)`` is ``RBP(p=0.5,rel=1)``.
     """
     found = _parsed(name)
     return name if found is None else str(found)
@@ -57,11 +57,11 @@ def canonical(name: str) -> str:
 
 @cache
 def foreign_measure(name: str) -> tuple[Metric, int | None] | None:
-    """Return a measure of ir_measures and its cutoff; None if it knows no such measure.
+    """Return a measure of ir_measures and its cutoff; None if the package lacks it.
 
     Raises:
-        ConfigurationError: it knows the measure, and cannot compute it with these parameters or
-            without another package.
+        ConfigurationError: the package cannot compute it with these parameters, or without another
+            package.
     """
     found = _parsed(name)
     if found is None:
