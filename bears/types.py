@@ -13,6 +13,8 @@ QuestionType = Literal["single-hop", "multi-hop", "ad-hoc", "no-retrieval", Answ
 ``no-retrieval`` where the right answer of a retriever is to return nothing."""
 Grade = Annotated[int, Field(ge=1, le=999_999_999)]
 """How relevant a document is; one that is not has none."""
+NotRelevant = Annotated[int, Field(ge=-999_999_999, le=0)]
+"""The grade of a document that was judged and is not relevant."""
 Positive = Annotated[int, Field(ge=1)]
 
 
@@ -127,6 +129,7 @@ class Question(ForbidsExtra):
         group: the documents it may also be asked of alone (QASPER: those of its paper).
         generated: of a question that a model wrote; None: a person did.
         gold_spans: the parts of the relevant documents that answer it, where they are known.
+        not_relevant: the documents that were judged and are not relevant, with their grades.
     """
 
     question_id: str
@@ -142,6 +145,7 @@ class Question(ForbidsExtra):
     group: str = ""
     generated: Generated | None = None
     gold_spans: tuple[Span, ...] = ()
+    not_relevant: tuple[tuple[str, NotRelevant], ...] = ()
 
     @property
     def gold_parts(self) -> tuple[Chunk, ...]:
@@ -163,8 +167,13 @@ class Question(ForbidsExtra):
 
     @property
     def grades(self) -> dict[str, int]:
-        """Return doc_id to grade."""
+        """Return doc_id to grade of the relevant documents."""
         return dict(zip(self.gold_doc_ids, self.gold_grades or repeat(1), strict=False))
+
+    @property
+    def judgements(self) -> dict[str, int]:
+        """Return doc_id to grade of every judged document."""
+        return {**dict(self.not_relevant), **self.grades}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,7 +30,7 @@ from bears.layout import chunks_beside
 from bears.retrieval.chunking import Chunking
 from bears.retrieval.outside.matching import UNMATCHED
 from bears.retrieval.retriever import RetrieveSettings
-from bears.types import Question, whole_documents
+from bears.types import ChunkRun, Question, whole_documents
 
 SHOWN = 12
 """Hexadecimal digits of a digest in the metrics."""
@@ -58,9 +58,9 @@ def main(
     if retrieve.score_threshold is None:
         check_found(run, list(compress(questions, searched)))
     depth = depth_of(run, retrieve.depth)
-    covered = _covered(settings, cutting, paths, questions)
+    covered, chunks = _chunks(settings, cutting, paths, questions)
     measures, beyond = settings.within(depth, spans=covered is not None)
-    evaluations = {"": scores(run, gold, measures, covered)}
+    evaluations = {"": scores(run, gold, measures, covered, chunks)}
     # A run from elsewhere is of no index.
     index = {name: own for name, own in inputs_of(paths["run"]).items() if name == "index"}
     measured = {"run": sha256_of(paths["run"]), **index}
@@ -73,7 +73,7 @@ def main(
     results |= _doubts(run, searched.count(False), decided)
     results |= judged_share(run, decided.judged)
     if decided.kept:
-        beside = scores(run, gold_of(source), measures, _covered(settings, cutting, paths, source))
+        beside = scores(run, gold_of(source), measures, *_chunks(settings, cutting, paths, source))
         results["source"] = summarize(beside)
         main = {name: each for name, each in beside.values.items() if name == settings.main}
         evaluations["source "] = replace(beside, values=main)
@@ -97,19 +97,23 @@ def main(
     print(latency(paths["timing"], measured["run"]))
 
 
-def _covered(
+def _chunks(
     settings: EvaluationSettings, cutting: Chunking, paths: Paths, questions: Sequence[Question]
-) -> SpanRankings | None:
-    """Return what the chunks beside the run cover of the gold spans; None without any span."""
+) -> tuple[SpanRankings | None, ChunkRun | None]:
+    """Return what the chunks beside the run cover of the gold spans, and the chunks.
+
+    The first is None without any span, the second if no measure reads it or it is unknown.
+    """
     gold = span_gold(questions, stream_documents(paths["corpus"]), cutting.ranges)
-    if not gold:
-        return None
-    chunks = chunks_beside(paths["run"])
-    if chunks.is_file():
-        return gold.rankings(read_chunk_run(chunks, {each.question_id for each in questions}))
-    # A run from elsewhere has none.
-    run = settings.read(paths["run"], gold_of(questions)).rankings()
-    return gold.rankings(whole_documents(run))
+    sources = any(parse_measure(name).metric.reads == "sources" for name in settings.measures)
+    if not (gold or sources):
+        return None, None
+    path = chunks_beside(paths["run"])
+    if path.is_file():
+        chunks = read_chunk_run(path, {each.question_id for each in questions})
+    else:  # A run from elsewhere has none.
+        chunks = whole_documents(settings.read(paths["run"], gold_of(questions)).rankings())
+    return gold.rankings(chunks) if gold else None, chunks
 
 
 def _why(depth: float, covered: SpanRankings | None) -> str:

@@ -55,7 +55,7 @@ def _parts(question: Question, decided: Mapping[str, set[object]]) -> Mapping[st
     # A span moves with the text before it, and is still the same gold.
     spans = [(span.doc_id, span.quotation, span.lost) for span in question.gold_spans]
     answers = question.gold_answer, question.answers
-    gold = answers, question.grades, question.judged, spans, decided.get(question.question_id)
+    gold = answers, question.judgements, question.judged, spans, decided.get(question.question_id)
     return {"text": (question.question, question.turns), "gold": gold}
 
 

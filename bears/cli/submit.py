@@ -4,19 +4,28 @@ from collections.abc import Sequence
 from json import dumps
 from pathlib import Path
 
+from bears.config import Config
+from bears.config.shape import WrittenIn
+from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError, SubmissionRefused
 from bears.evaluation.clusters import clusters_of
+from bears.evaluation.evaluate import listed_names
 from bears.evaluation.results import write_values
+from bears.evaluation.timing import timing_of
+from bears.files.chunk_run import read_chunk_run
 from bears.files.manifest import inputs_of
 from bears.files.records import sha256_of, stream_documents, to_json, write_text
 from bears.files.rewritten import read_rewritten
+from bears.files.traces import read_traces
 from bears.files.trec import read_table
-from bears.layout import LEADERBOARD
+from bears.language.yes_no import LITERAL
+from bears.layout import LEADERBOARD, chunks_beside
 from bears.publishing.leaderboard.tables import publish
+from bears.results.records import Records
 from bears.results.scored import ScoredSubmission, score
-from bears.results.submission import TOP, submission_row
+from bears.results.submission import SCENARIO, SOURCES, TOP, pandachat_row, science_ko_row
 from bears.selection import configuration
-from bears.types import Finding
+from bears.types import Finding, Run
 
 
 def score_files(
@@ -49,7 +58,7 @@ def score_files(
     records = configuration.records_of(benchmark, folder, unattested)
     records.retrieve.check(records.questions)
     own = records.evaluate.measures
-    names = [word.strip() for word in measures.split(",")] if measures else own
+    names = listed_names(measures) if measures else own
     changed = configuration.unattested_part(records.folder) if folder else ""
     doubts = [Finding("unattested", "warning", "benchmark", changed)] if changed else []
     scored: list[ScoredSubmission] = []
@@ -80,37 +89,94 @@ def write(
     out: Path,
     *,
     rewritten: Path | None = None,
+    answers: Path | None = None,
     benchmark: str = "",
     folder: Path | None = None,
     unattested: bool = False,
 ) -> None:
-    """Write the Korean task's submission file from a run.
+    """Write a run in the form in which the benchmark's task takes results, see `benchmark.form`.
 
-    Each question has one line: eval_id, standalone_query, topk, answer, references. The query is
-    what `rewrite` made of the conversation; it and topk are empty if nothing is searched. Answers
-    are empty.
+    The Korean task has a line for each question: eval_id, standalone_query, topk, answer,
+    references. The query is what `rewrite` made of the conversation; it and topk are empty if
+    nothing is searched. Answers are empty without a generator. PandaChat has one JSON object with
+    the first five sources of each question: the documents of the chunks beside the run.
 
     Args:
         run: a TREC run
         benchmark: its records must be in data/
         out: the file to write
-        rewritten: the file with the search texts; default: the one of the selected rewriter
+        rewritten: the Korean task: the file with the search texts; default: the one of the selected
+            rewriter
+        answers: the Korean task: a file of traces; default: the one of the selected generator
     """
-    if folder and not rewritten:
-        raise ConfigurationError("--folder needs --rewritten FILE, the file with the search texts")
     records = configuration.records_of(benchmark, folder, unattested)
-    questions = records.questions
-    rankings = read_table(run, {q.question_id for q in questions}).rankings()
-    if not rewritten:
-        config = configuration.composed(benchmark)
-        rewriter = configuration.selected(config).rewriter.name
-        path = configuration.files_of(config).rewritten(rewriter)
-        (rewritten,) = configuration.made(config, "rewrite", path)
-    # One of our runs names in its manifest the file that it was made from.
-    digest = sha256_of(rewritten)
-    if inputs_of(run).get("rewritten", digest) != digest:
+    name, form = records.benchmark.name, records.benchmark.form
+    if not form:
+        raise ConfigurationError(
+            f"benchmark {name!r} has no form of its own for results; if it is PandaChat's or the "
+            "Korean task's, set benchmark.form in conf/ to pandachat or science-ko, else hand in "
+            "the run itself, which `bears submit score` reads"
+        )
+    if form == "pandachat" and (rewritten or answers):
+        raise ConfigurationError(
+            "PandaChat's form has no search texts and no answers; leave out --rewritten and "
+            "--answers"
+        )
+    rankings = read_table(run, {q.question_id for q in records.questions}).rankings()
+    if form == "pandachat":
+        text = _pandachat(run, records, rankings)
+    else:
+        if folder and not rewritten:
+            raise ConfigurationError(
+                "--folder needs --rewritten FILE, the file with the search texts"
+            )
+        config = None if folder else configuration.composed(benchmark)
+        text = _science_ko(run, records, rankings, rewritten, answers, config)
+    write_text(out, text)
+    print(f"{out}: {len(records.questions)} questions, in the form {form}")
+
+
+def _pandachat(run: Path, records: Records, rankings: Run) -> str:
+    chunks, ids = chunks_beside(run), {each.question_id for each in records.questions}
+    of_chunks = read_chunk_run(chunks, ids, SOURCES) if chunks.is_file() else rankings
+    texts = {each.doc_id: each.content for each in stream_documents(records.corpus)}
+    rows = [
+        pandachat_row(each, [hit.doc_id for hit in of_chunks.get(each.question_id, ())], texts)
+        for each in records.questions
+    ]
+    timing = timing_of(sha256_of(run))
+    seconds = timing["seconds_per_question"] if timing else None
+    about = {"eval_scenario": SCENARIO, "system": run.stem, "time_per_question": seconds}
+    return dumps({**about, "df": rows}, ensure_ascii=False, allow_nan=False, indent=1) + "\n"
+
+
+def _science_ko(
+    run: Path,
+    records: Records,
+    rankings: Run,
+    rewritten: Path | None,
+    answers: Path | None,
+    config: Config | None,
+) -> str:
+    questions, phrases = records.questions, dict[str, str]()
+    if config:
+        # The file of answers has one word for "the documents do not answer this".
+        phrases[LITERAL] = parse(WrittenIn, config["written_in"], "written_in").unanswerable
+        chosen, files = configuration.selected(config), configuration.files_of(config)
+        if not rewritten:
+            path = files.rewritten(chosen.rewriter.name)
+            (rewritten,) = configuration.made(config, "rewrite", path)
+        if not answers and (generator := chosen.generator.name) != "none":
+            path = files.answers(f"{run.stem}.{generator}")
+            (answers,) = configuration.made(config, "generate", path)
+    assert rewritten
+    if not _made_of(run, "rewritten", rewritten):
         raise SubmissionRefused(
             f"{run} was not made from {rewritten}; name the file of its rewriter: --rewritten FILE"
+        )
+    if answers and not _made_of(answers, "chunks", chunks_beside(run)):
+        raise SubmissionRefused(
+            f"{answers} was not made from {run}; name the answers to that run: --answers FILE"
         )
     asked = read_rewritten(rewritten, questions)
     for question_id in rankings:
@@ -119,18 +185,28 @@ def write(
                 f"{run} has documents for the question {question_id!r}, for which nothing is "
                 "searched; it is a run of another rewriter"
             )
+    told: dict[str, str] = {}
+    # Of repeats the first stays.
+    for trace in read_traces(answers) if answers else ():
+        answer = trace.answer or ""
+        told.setdefault(trace.question_id, phrases.get(answer, answer))
     wanted = {hit.doc_id for ranking in rankings.values() for hit in ranking[:TOP]}
     documents = stream_documents(records.corpus)
     texts = {each.doc_id: each.content for each in documents if each.doc_id in wanted}
     lines = []
     for question in questions:
         key = question.question_id
-        ranking = rankings.get(key, ())
-        row = submission_row(question, asked[key].standalone_query, ranking, texts)
+        ranking, query = rankings.get(key, ()), asked[key].standalone_query
+        row = science_ko_row(question, query, ranking, texts, told.get(key, ""))
         # Sorted keys would lose the task's own order of fields.
         lines.append(dumps(row, ensure_ascii=False, allow_nan=False) + "\n")
-    write_text(out, "".join(lines))
-    print(f"{out}: {len(lines)} questions")
+    return "".join(lines)
+
+
+def _made_of(output: Path, part: str, file: Path) -> bool:
+    """Return whether an output may be made of a file; outputs of ours name their inputs."""
+    digest = inputs_of(output).get(part)
+    return digest is None or (file.is_file() and digest == sha256_of(file))
 
 
 COMMAND = {"score": score_files, "write": write}

@@ -142,10 +142,17 @@ class Choice(dict[str, Any]):
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkIdentity:
-    """The name of the benchmark and the language of its texts."""
+    """What names a benchmark.
+
+    Args:
+        name: its name.
+        language: of its texts.
+        form: of the file in which its task takes results; empty if it has none of its own.
+    """
 
     name: Name
     language: str
+    form: Literal["", "pandachat", "science-ko"] = ""
 
 
 @dataclass(frozen=True, slots=True)

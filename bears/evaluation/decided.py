@@ -102,7 +102,7 @@ def decided(
         questions=changed,
         gold=gold,
         judged={
-            each.question_id: {*each.gold_doc_ids, *weighed[each.question_id]}
+            each.question_id: {*each.judgements, *weighed[each.question_id]}
             for each in questions
             if each.judged or weighed[each.question_id]
         },
@@ -114,18 +114,23 @@ def decided(
 def _with(question: Question, decisions: Mapping[str, str], spans: Sequence[Span]) -> Question:
     if not decisions:
         return question
-    grades = question.grades
+    grades, rejected = question.grades, dict(question.not_relevant)
     for doc_id, decision in decisions.items():
         if decision == "relevant":
             grades.setdefault(doc_id, 1)
         elif decision:
             grades.pop(doc_id, None)
+        if decision == "not":
+            rejected.setdefault(doc_id, 0)
+        elif decision:
+            rejected.pop(doc_id, None)
     none_is_right = question.judged and not question.gold_doc_ids
     return replace(
         question,
         gold_doc_ids=tuple(grades),
         gold_grades=tuple(grades.values()) if question.gold_grades else (),
         gold_spans=(*(s for s in question.gold_spans if s.doc_id in grades), *spans),
+        not_relevant=tuple(rejected.items()),
         judged=bool(grades) or (none_is_right and "partial" not in decisions.values()),
     )
 

@@ -2,17 +2,20 @@
 
 import math
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from importlib import import_module
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from bears.config.packaged import install_command
 from bears.config.typed import in_project
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.clusters import Clusters, described, share_interval
+from bears.evaluation.foreign import canonical, foreign_measure, numbered
 from bears.evaluation.measures.average_precision import AVERAGE_PRECISION
 from bears.evaluation.measures.kor_map_official import KOR_MAP_OFFICIAL
 from bears.evaluation.measures.kor_map_strict import KOR_MAP_STRICT
@@ -28,10 +31,18 @@ from bears.evaluation.measures.span_recall import SPAN_RECALL
 from bears.evaluation.measures.span_success import SPAN_SUCCESS
 from bears.evaluation.measures.strict import STRICT
 from bears.evaluation.measures.success import SUCCESS
-from bears.evaluation.metric import Floats, JudgedRankings, Metric, SpanRankings, ideal_ranks
+from bears.evaluation.metric import (
+    Floats,
+    JudgedRankings,
+    Metric,
+    Reads,
+    SpanRankings,
+    ideal_ranks,
+    judged_rankings,
+)
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
 from bears.files.trec import RunTable, table_of_run
-from bears.types import Question, Run
+from bears.types import ChunkRun, Question, Run
 
 METRICS = (
     *(SUCCESS, STRICT, RECALL, PRECISION, RECIPROCAL_RANK, NDCG, AVERAGE_PRECISION),
@@ -44,6 +55,9 @@ Columns = Mapping[str, Floats]
 """Name of a measure to its values for n questions, shape (n,); NaN if undefined."""
 TOLERANCE = 1e-12
 """Means that differ by no more than this are equal."""
+Beside = Mapping[Reads, Any]
+"""What measures read beside the ranks of relevant documents; see `Metric`."""
+NOTHING: Beside = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,28 +68,46 @@ class Measure:
     metric: Metric
     k: int | None
 
-    def values(self, rankings: JudgedRankings, spans: SpanRankings | None = None) -> Floats:
-        """Return one value per question, NaN if undefined; see `bears.evaluation.measures`."""
-        if self.metric.spans and spans is None:
-            return np.full(len(rankings.returned), np.nan)
-        return self.metric.function(spans if self.metric.spans else rankings, self.k)
+    def values(self, rankings: JudgedRankings, beside: Beside = NOTHING) -> Floats:
+        """Return one value per question, NaN if undefined; see `bears.evaluation.measures`.
+
+        Without chunks, the sources are the ranked documents.
+        """
+        reads = self.metric.reads
+        if reads in beside:
+            return self.metric.function(beside[reads], self.k)
+        if reads in ("ranks", "sources"):
+            return self.metric.function(rankings, self.k)
+        return np.full(len(rankings.returned), np.nan)
 
 
 def our_name(name: str) -> str:
-    """Return our name of a measure that has its name in ir_measures; other names as they are."""
+    """Return our name of a measure, or the canonical one if only ir_measures has it.
+
+    Other names stay as they are.
+    """
     word, at, k = name.partition("@")
+    if word not in {metric.name for metric in METRICS} | FOREIGN.keys():
+        name = canonical(name)
+        word, at, k = name.partition("@")
     return f"{FOREIGN.get(word, word)}{at}{k}"
+
+
+def listed_names(text: str) -> list[str]:
+    """Return the names of measures in a list with commas, such as ``mrr,INST(T=1,max_rel=2)``."""
+    return [name.strip() for name in re.split(r",(?![^(]*\))", text)]
 
 
 def parse_measure(name: str) -> Measure:
     """Return the measure with a name: ``ndcg@10``, or ``ndcg`` for the whole ranking.
 
     ``nDCG@10`` is the name that ir_measures has for it; see `our_name`. ``module.name@10`` is a
-    `Metric` that a module of the project defines.
+    `Metric` that a module of the project defines. What ours lack is computed by ir_measures, if it
+    is installed.
 
     Raises:
         ConfigurationError: no measure has this name, the cutoff is missing or not allowed, or it
-            is not a plain whole number from 1.
+            is not a plain whole number from 1; or ir_measures cannot compute it.
     """
     own = our_name(name)
     match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", own)
@@ -83,10 +115,13 @@ def parse_measure(name: str) -> Measure:
     for metric in (*METRICS, *_of_project(word)):
         if metric.name == word and (metric.cutoff if digits else metric.whole):
             return Measure(own, metric, int(digits) if digits else None)
+    if foreign := foreign_measure(own):
+        return Measure(own, *foreign)
     right = [f"{metric.name}@k" for metric in METRICS if metric.cutoff]
     right += [metric.name for metric in METRICS if metric.whole]
     raise ConfigurationError(
-        f"unknown measure {name!r}; the measures are {', '.join(right)} (k a whole number >= 1)"
+        f"unknown measure {name!r}; the measures are {', '.join(right)} (k a whole number >= 1), "
+        f"and those of ir_measures if it is installed: {install_command('measures')}"
     )
 
 
@@ -107,23 +142,27 @@ class Evaluation:
             kor_map_official, which may drop when a relevant document moves up.
         highest: the same with tied documents in their best order.
         n_answered: coverage: how many questions of the gold have any document in the run.
+        summed: the measures whose value of several questions is a sum.
     """
 
     values: Columns
     lowest: Columns
     highest: Columns
     n_answered: int
+    summed: Collection[str] = ()
 
 
 def gold_of(questions: Iterable[Question]) -> Gold:
-    """Return question_id to its grades, None if they are unknown."""
-    return {
-        question.question_id: question.grades if question.judged else None for question in questions
-    }
+    """Return question_id to the grades of its judged documents, None if they are unknown."""
+    return {each.question_id: each.judgements if each.judged else None for each in questions}
 
 
 def evaluate(
-    run: Run | RunTable, gold: Gold, measures: Sequence[Measure], spans: SpanRankings | None = None
+    run: Run | RunTable,
+    gold: Gold,
+    measures: Sequence[Measure],
+    spans: SpanRankings | None = None,
+    chunks: ChunkRun | None = None,
 ) -> Evaluation:
     """Measure ``run`` on every question of ``gold``.
 
@@ -138,6 +177,8 @@ def evaluate(
         measures: what to measure.
         spans: what the retrieved chunks cover of each question's spans, in the order of ``gold``;
             without it, measures of spans are undefined.
+        chunks: the retrieved chunks, whose documents are the sources; without them, every document
+            of the run is one.
 
     Raises:
         FormatError: the run has a question that is not in the gold, a document twice in one
@@ -149,11 +190,32 @@ def evaluate(
             f"the run has {len(unknown)} questions that the gold lacks, such as {unknown[0]!r:.80}"
         )
     own, worst, best = tie_bounds(table, gold)
-    values = _columns(own, measures, gold, spans)
-    bounded = [measure for measure in measures if measure.metric.gains_by_rank]
+    read = {measure.metric.reads for measure in measures}
+    beside: dict[Reads, Any] = {} if spans is None else {"spans": spans}
+    if "sources" in read and chunks is not None:
+        beside["sources"] = source_rankings(chunks, gold)
+    if "judgements" in read:
+        beside["judgements"] = numbered(table, gold)
+    values = _columns(own, measures, gold, beside)
+    bounded = [
+        each for each in measures if each.metric.gains_by_rank and each.metric.reads not in beside
+    ]
     lowest = {**values, **_columns(worst, bounded, gold)}
     highest = {**values, **_columns(best, bounded, gold)}
-    return Evaluation(values, lowest, highest, int((own.returned > 0).sum()))
+    summed = [measure.name for measure in measures if measure.metric.summed]
+    return Evaluation(values, lowest, highest, int((own.returned > 0).sum()), summed)
+
+
+def source_rankings(chunks: ChunkRun, gold: Gold) -> JudgedRankings:
+    """Return the rankings of n questions in which each chunk has a place, in the gold's order."""
+    wanted = [
+        {doc_id for doc_id, grade in relevant(own).items() if grade >= 1} for own in gold.values()
+    ]
+    grades = [
+        [int(hit.doc_id in own) for hit in chunks.get(question_id, ())]
+        for question_id, own in zip(gold, wanted, strict=True)
+    ]
+    return judged_rankings(grades, [[1] * len(own) for own in wanted])
 
 
 def summarize(
@@ -162,14 +224,14 @@ def summarize(
     """Average over the questions that the mask ``chosen``, shape (n,), selects; None for all.
 
     Returns:
-        The mean of each measure over the questions for which it is defined, or None; ``n``, the
-        number of questions; and, only if it is not 0, ``n_undefined``, the number of questions
-        for which some measure is undefined.
+        The mean (or sum) of each measure over the questions for which it is defined, or None;
+        ``n``, the number of questions; and, only if it is not 0, ``n_undefined``, the number of
+        questions for which some measure is undefined.
     """
     picked = slice(None) if chosen is None else chosen
     columns = {name: column[picked] for name, column in evaluation.values.items()}
     lacking = np.logical_or.reduce([np.isnan(column) for column in columns.values()])
-    summary = {**_means(columns), "n": len(lacking)}
+    summary = {**_means(columns, evaluation.summed), "n": len(lacking)}
     return {**summary, "n_undefined": int(lacking.sum())} if lacking.any() else summary
 
 
@@ -264,24 +326,25 @@ def _columns(
     rankings: JudgedRankings,
     measures: Sequence[Measure],
     gold: Gold,
-    spans: SpanRankings | None = None,
+    beside: Beside = NOTHING,
 ) -> dict[str, Floats]:
     full = rankings.full
     judged = np.array([grades is not None for grades in gold.values()], np.bool_)
     # A question with partial answers alone has an unknown best answer.
     fully = judged & ((full.relevant > 0) | (rankings.relevant == 0))
     return {
-        measure.name: np.where(judged, measure.values(rankings, spans), np.nan)
+        measure.name: np.where(judged, measure.values(rankings, beside), np.nan)
         if measure.metric.graded
-        else np.where(fully, measure.values(full, spans), np.nan)
+        else np.where(fully, measure.values(full, beside), np.nan)
         for measure in measures
     }
 
 
-def _means(columns: Columns) -> dict[str, float | None]:
+def _means(columns: Columns, summed: Collection[str] = ()) -> dict[str, float | None]:
     means: dict[str, float | None] = {}
     for name, column in columns.items():
         values = defined(column)
         # fsum rounds once, so that the order of the questions cannot reach the result.
-        means[name] = math.fsum(values) / len(values) if len(values) else None
+        total, n = math.fsum(values), 1 if name in summed else len(values)
+        means[name] = total / n if len(values) else None
     return means

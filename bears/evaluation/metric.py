@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,9 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 Ranges = Sequence[tuple[int, int]]
 """First characters, and those after the last, ascending and without overlap."""
+Reads = Literal["ranks", "sources", "spans", "judgements"]
+"""What a measure reads: the ranks of relevant documents, the same with a place for each chunk, the
+gold spans in the chunks, or every judgement and score."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -273,8 +276,8 @@ class Metric:
 
     Args:
         name: its name in configurations.
-        function: from `JudgedRankings`, or from `SpanRankings`, and the cutoff to one value per
-            question; see `bears.evaluation.measures`.
+        function: from what it ``reads`` and the cutoff to one value per question; see
+            `bears.evaluation.measures`.
         cutoff: whether ``name@k`` is allowed.
         whole: whether the bare name is allowed, for the whole ranking, or for a measure of spans
             for as many chunks as touch the gold.
@@ -282,8 +285,10 @@ class Metric:
         gains_by_rank: whether moving a relevant document up never lowers the value. If so, the
             best and the worst order of tied documents bound it.
         graded: whether the size of a grade counts.
-        spans: whether it reads chunks and gold spans in place of documents.
-        best: the value of a perfect ranking, unless the gold caps it.
+        reads: ``ranks`` and ``sources`` are `JudgedRankings`, ``spans`` are `SpanRankings`, and
+            ``judgements`` are a `bears.evaluation.foreign.NumberedRun`.
+        best: the value of a perfect ranking, unless the gold caps it; infinite if it is unknown.
+        summed: whether the value of several questions is a sum, not a mean.
         foreign: its names in ir_measures, which defines it in the same way for every question that
             has a relevant document.
     """
@@ -295,6 +300,7 @@ class Metric:
     yes_or_no: bool = False
     gains_by_rank: bool = True
     graded: bool = False
-    spans: bool = False
+    reads: Reads = "ranks"
     best: float = 1
+    summed: bool = False
     foreign: tuple[str, ...] = ()

@@ -79,7 +79,7 @@ def write_plot(
     """Write a row for each measure: its mean as a share of the best value, and its interval.
 
     Args:
-        path: a CSV file.
+        path: a CSV file. It has no row for a measure whose best value is unknown.
         header: names of the points and of the means.
         points: the label of each point, to its measure.
         evaluation: has the values of these measures.
@@ -89,7 +89,7 @@ def write_plot(
     rows = []
     for point, measure in points.items():
         column = evaluation.values[measure.name] / measure.metric.best
-        if shares := defined(column).tolist():
+        if (shares := defined(column).tolist()) and math.isfinite(measure.metric.best):
             mean = math.fsum(shares) / len(shares)
             rows.append([point, mean, *share_interval(column, clusters), retriever])
     write_csv(path, [*header, "low", "high", "retriever"], rows)

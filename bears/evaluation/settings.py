@@ -47,7 +47,7 @@ class EvaluationSettings(ForbidsExtra):
             spans: whether any question has gold spans.
         """
         asked = [parse_measure(name) for name in dict.fromkeys(self.measures)]
-        known = [measure for measure in asked if spans or not measure.metric.spans]
+        known = [measure for measure in asked if spans or measure.metric.reads != "spans"]
         measures = [measure for measure in known if not measure.k or measure.k <= depth]
         if not measures:
             raise ConfigurationError(

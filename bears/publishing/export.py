@@ -59,7 +59,7 @@ def write_parquet(finished: Finished, folder: Path) -> None:
     judgements = [
         Judgement(q.question_id, doc_id, grade)
         for q in finished.questions
-        for doc_id, grade in q.grades.items()
+        for doc_id, grade in q.judgements.items()
     ]
     tables = {
         "queries": (finished.questions, question),
@@ -88,7 +88,7 @@ def rows_as_now(path: Path) -> list[dict[str, Any]]:
     if path.stem == "queries":
         gold = defaultdict[str, list[str]](list)
         for row in rows_as_now(path.with_name("qrels.parquet")):
-            gold[row["query-id"]].append(row["corpus-id"])
+            gold[row["query-id"]] += [row["corpus-id"]] * (row["score"] > 0)
         return [{"gold_doc_ids": gold[row["_id"]], **row} for row in rows]
     return rows
 
@@ -212,7 +212,7 @@ def write_beir(finished: Finished, folder: Path) -> None:
     lines = [
         f"{question.question_id}\t{doc_id}\t{grade}\n"
         for question in finished.questions
-        for doc_id, grade in question.grades.items()
+        for doc_id, grade in question.judgements.items()
     ]
     write_text(folder / BEIR[2], "query-id\tcorpus-id\tscore\n" + "".join(lines))
 

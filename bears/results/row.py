@@ -147,9 +147,7 @@ def row_of(revision: Revision) -> LeaderboardRow | None:
         return None
     answers = _answers(config, _part(revision.metrics(ANSWERS_FILE), "all"))
     chunking = str(_part(config, "chunking").get("name", ""))
-    # A run of documents does not say which sources the retriever found, if it searched chunks.
-    unknown = () if chunking in ("", "none") else ("retrieval_accuracy@1", "retrieval_accuracy@2")
-    values = {name: means[name] for name in RETRIEVAL if name in means and name not in unknown}
+    values = {name: means[name] for name in RETRIEVAL if name in means}
     row = {
         "benchmark": str(selected.get("benchmark", "")),
         "source": str(benchmark.get("source", "")),

@@ -14,13 +14,14 @@ from bears.evaluation.answers.predictions import id_by_text
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, parse_measure, summarize
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
+from bears.evaluation.tie_bounds import relevant
 from bears.files.records import sha256_of
 from bears.files.visible import one_line
 from bears.results.board import cell
 from bears.results.records import Records
 from bears.results.row import MEASURES, LeaderboardRow, submitted
 from bears.results.submission import Submission, SubmittedRanking, read_submission
-from bears.types import Finding, Question, Run
+from bears.types import Chunk, ChunkHit, Finding, Question, Run
 
 Lists = Mapping[str, tuple[str, ...]]
 DEPTHS = (1, 2)
@@ -211,21 +212,16 @@ class ScoredSubmission:
     def values(self) -> dict[str, float | None]:
         """Return the mean of every measure.
 
-        The official Korean score and PandaChat's accuracy are computed from the lists as submitted,
-        the latter without documents that the benchmark ignores.
+        The official Korean score is computed from the lists as submitted.
         """
         means = summarize(self.evaluation)
         values = {name: means[name] for name in self.evaluation.values}
         if "kor_map_official" in values:
             gold = gold_of(self.records.questions)
-            wanted = {q: list(grades) for q, grades in gold.items() if grades is not None}
+            wanted = {q: [*relevant(own)] for q, own in gold.items() if own is not None}
             asked = (row for row in self.submission.rows if row.question in wanted)
             rows = [(row.question, row.doc_ids) for row in asked]
             values["kor_map_official"] = official_score(rows, wanted) if rows else None
-        for measure in map(parse_measure, list(values)):
-            if measure.name.startswith("retrieval_accuracy@") and measure.k and self.judged:
-                share = self.correct(measure.k) / len(self.judged)
-                values[measure.name] = 100 * share
         return values
 
     def report(self) -> dict[str, Any]:
@@ -318,11 +314,15 @@ def score(
         lines += [f"  … and {len(errors) - SHOWN} more"] * (len(errors) > SHOWN)
         raise SubmissionRefused(f"{file}: the submission is refused:\n" + "\n".join(lines))
     asked = [parse_measure(name) for name in dict.fromkeys(measures)]
+    sources = {
+        question_id: tuple(ChunkHit(Chunk(doc_id), 0.0) for doc_id in ids)
+        for question_id, ids in checked.lists.items()
+    }
     return ScoredSubmission(
         file,
         records,
         one_line(system or submission.system or file.stem),
         submission,
         replace(checked, findings=(*findings, *checked.findings)),
-        evaluate(checked.run, records.decided.gold, asked),
+        evaluate(checked.run, records.decided.gold, asked, chunks=sources),
     )

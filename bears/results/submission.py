@@ -1,7 +1,7 @@
-"""Read a submission of any known form, trusting nothing in it, and write that of science-ko."""
+"""Read a submission of any known form, trusting nothing in it, and write two of these forms."""
 
 from codecs import BOM_UTF8
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, NotRequired, TypeVar
@@ -17,7 +17,11 @@ from bears.types import Hit, Question, Ranking, in_order
 
 T = TypeVar("T")
 TOP = 3
-"""Documents that the task scores."""
+"""Documents that the Korean task scores."""
+SOURCES = 5
+"""The most sources of a question in PandaChat's published files."""
+SCENARIO = "aqa-sl"
+"""PandaChat's name for the 206 Slovenian questions."""
 
 
 def _id_of(value: Any) -> Any:
@@ -234,8 +238,8 @@ def _validated(shape: type[T], value: Any, where: str = "") -> T:
         raise FormatError(": ".join(filter(None, (where, told)))) from None
 
 
-def submission_row(
-    question: Question, query: str, ranking: Ranking, texts: Mapping[str, str]
+def science_ko_row(
+    question: Question, query: str, ranking: Ranking, texts: Mapping[str, str], answer: str
 ) -> dict[str, Any]:
     """Return one line: eval_id, standalone_query, topk, answer, references.
 
@@ -244,6 +248,7 @@ def submission_row(
         query: the text that was given to the retriever.
         ranking: best first; empty if nothing needs to be retrieved.
         texts: doc_id to content, for the references.
+        answer: empty without a generator.
     """
     best = ranking[:TOP]
     eval_id = question.question_id
@@ -251,6 +256,26 @@ def submission_row(
         "eval_id": int(eval_id) if eval_id.isascii() and eval_id.isdigit() else eval_id,
         "standalone_query": query,
         "topk": [hit.doc_id for hit in best],
-        "answer": "",
+        "answer": answer,
         "references": [{"score": hit.score, "content": texts.get(hit.doc_id, "")} for hit in best],
+    }
+
+
+def pandachat_row(
+    question: Question, sources: Sequence[str], texts: Mapping[str, str]
+) -> dict[str, Any]:
+    """Return one record: the question's own fields, and the sources.
+
+    Args:
+        question: names its page by its gold.
+        sources: the document of each retrieved chunk, best first; one may be there repeatedly.
+        texts: doc_id to content.
+    """
+    page = next(iter(question.gold_doc_ids), "")
+    return {
+        "query": question.question,
+        "answer": question.gold_answer,
+        "document": page,
+        "text_without_Q": texts.get(page, ""),
+        "sources": [*sources[:SOURCES]],
     }

@@ -170,7 +170,7 @@ def evaluation_of(
     spans = span_gold(decided.questions, documents)
     covered = spans.rankings(chunks) if spans else None
     ranked = {key: documents_of(hits) for key, hits in chunks.items()}
-    found = evaluate(ranked, gold, measures, covered)
+    found = evaluate(ranked, gold, measures, covered, chunks)
     unknown = [key in traces.keys() - chunks.keys() for key in gold]
     values = {name: np.where(unknown, np.nan, each) for name, each in found.values.items()}
     return replace(found, values=values)

@@ -43,7 +43,7 @@ class _QueryRow(TypedDict):
 
 
 def read_beir(parts: Parts) -> Iterator[RowRecords]:
-    """Yield documents, then questions with what the split judges relevant.
+    """Yield documents, then questions with what the split judges.
 
     Raises:
         MalformedRow: naming file, row and field: a field is missing or has another type, an id is
@@ -84,6 +84,7 @@ def read_beir(parts: Parts) -> Iterator[RowRecords]:
             gold=gold,
             judged=bool(gold),
             lacks="" if gold else "relevant" if graded else "judgement",
+            not_relevant=tuple(each for each in graded.items() if each[1] <= 0),
         )
         yield [made]
 

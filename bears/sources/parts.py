@@ -62,6 +62,7 @@ def pool_question(
     group: str = "",
     lacks: Literal["", "judgement", "relevant"] = "",
     kind: QuestionType = "ad-hoc",
+    not_relevant: tuple[tuple[str, int], ...] = (),
 ) -> SourceQuestion:
     """Return a question of a source that is a benchmark already.
 
@@ -71,6 +72,7 @@ def pool_question(
             no gold has no right document.
         lacks: see `bears.types.SourceQuestion`.
         kind: the type of a question that needs retrieval, as far as that is known.
+        not_relevant: see `bears.types.Question`.
     """
     grades = tuple((gold or {}).values())
     made = Question(
@@ -85,6 +87,7 @@ def pool_question(
         turns=turns,
         answers=answers,
         group=group,
+        not_relevant=not_relevant,
     )
     return own_question(made, lacks)
 

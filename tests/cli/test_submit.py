@@ -10,9 +10,13 @@ from pathlib import Path
 import pytest
 
 from bears.cli import main
+from bears.files.manifest import seal
 from bears.files.records import write_json, write_records
+from bears.files.rewritten import write_rewritten
+from bears.files.traces import write_traces
 from bears.results.board import read_board
-from bears.types import Document, Question
+from bears.trace import Trace
+from bears.types import Document, Question, RewrittenQuestion
 from tests.workspace import ROOT
 
 QUESTIONS = [
@@ -51,6 +55,12 @@ def run_file(path: Path, *lines: str) -> Path:
     path.parent.mkdir(exist_ok=True)
     path.write_text("".join(f"{line} system\n" for line in lines), encoding="utf-8")
     return path
+
+
+def give_form(export: Path, form: str) -> None:
+    part = json.loads((export / "benchmark.json").read_bytes())
+    part["benchmark"]["form"] = form
+    write_json(export / "benchmark.json", part)
 
 
 GOOD = ("q1 Q0 d4 1 9", "q1 Q0 d1 2 8", "q2 Q0 d2 1 9", "q2 Q0 d4 2 8")
@@ -197,3 +207,47 @@ def test_repeated_documents_of_a_pandachat_submission_take_one_place(
     assert "0.4166" in shown
     (row,) = read_board(Path("metrics/leaderboard.csv"))
     assert (row.values["success@2"], row.values["retrieval_accuracy@2"]) == (1 / 2, 0)
+
+
+def test_a_form_is_written_only_for_the_benchmark_whose_task_has_it(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = run_file(tmp_path / "runs" / "mine.trec", *GOOD)
+    words = ["submit", "write", str(run), "out.json", "--folder", str(export), "--unattested"]
+    assert main(words) == 1
+    assert "'small' has no form of its own for results" in capsys.readouterr().err
+    assert not Path("out.json").exists()
+
+    give_form(export, "pandachat")
+    assert main([*words, "--answers", "answers.jsonl"]) == 1
+    assert "leave out --rewritten and --answers" in capsys.readouterr().err
+    assert main(words) == 0
+    assert "out.json: 2 questions, in the form pandachat" in capsys.readouterr().out
+    written = json.loads(Path("out.json").read_bytes())
+    assert (written["system"], written["time_per_question"]) == ("mine", None)
+    # A run from elsewhere has no chunks, so that its documents are the sources.
+    assert [row["sources"] for row in written["df"]] == [["d4", "d1"], ["d2", "d4"]]
+    assert [row["document"] for row in written["df"]] == ["d1", "d2"]
+    assert main(["submit", "score", "out.json", "--folder", str(export), "--unattested"]) == 0
+
+
+def test_the_korean_form_takes_the_answers_of_the_same_run(
+    export: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    give_form(export, "science-ko")
+    run = run_file(tmp_path / "runs" / "mine.trec", *GOOD)
+    words = ["submit", "write", str(run), "out", "--folder", str(export), "--unattested"]
+    assert main(words) == 1
+    assert "--folder needs --rewritten FILE" in capsys.readouterr().err
+    asked = (RewrittenQuestion(each.question_id, each.question, True) for each in QUESTIONS)
+    write_rewritten(tmp_path / "rewritten.jsonl", asked)
+    write_traces(tmp_path / "answers.jsonl", [Trace(question_id="q2", answer="둘")])
+    words += ["--rewritten", "rewritten.jsonl", "--answers", "answers.jsonl"]
+    assert main(words) == 0
+    rows = [json.loads(line) for line in Path("out").read_text("utf-8").splitlines()]
+    assert [(row["eval_id"], row["answer"]) for row in rows] == [("q1", ""), ("q2", "둘")]
+
+    # An output of ours names what it was made of, here the chunks of another run.
+    seal([tmp_path / "answers.jsonl"], {"chunks": "0" * 64})
+    assert main(words) == 1
+    assert f"answers.jsonl was not made from {run}" in capsys.readouterr().err

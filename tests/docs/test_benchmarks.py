@@ -131,6 +131,37 @@ def test_pandachats_submissions_are_on_the_board_beside_our_retriever(
     assert "short_list" in qdrant["warnings"]
 
 
+def test_a_run_over_chunks_is_written_as_pandachat_has_it(
+    workspace: Workspace, shared_data: Path, tmp_path: Path
+) -> None:
+    """An independent count of bm25 over PandaChat's chunks is 202 of 206."""
+    metrics = experiment(workspace, shared_data, "pandachat-sl", "chunking=tokens")
+    assert metrics["all"]["retrieval_accuracy@2"] == pytest.approx(100 * 202 / 206)
+    out = tmp_path / "submission.json"
+    run = "data/pandachat-sl/runs/bm25.trec"
+    workspace.python("bears", "submit", "write", run, str(out), "--benchmark", "pandachat-sl")
+    ours = json.loads(out.read_bytes())
+    folder = shared_data / "pandachat"
+    theirs = json.loads(next((folder / "submissions").iterdir()).read_bytes())
+    assert theirs.keys() == ours.keys()
+    known = {row["query"]: row for row in theirs["df"]}
+    assert len(ours["df"]) == len(known) == 206
+    for row in ours["df"]:
+        assert row.keys() <= theirs["df"][0].keys()
+        same = ("query", "answer", "document", "text_without_Q")
+        assert [row[key] for key in same] == [known[row["query"]][key] for key in same]
+    # PandaChat's own count, from the file alone.
+    assert sum(row["document"] in row["sources"][:2] for row in ours["df"]) == 202
+    words = ["submit", "score", str(out), "--benchmark", "pandachat-sl", "--json", "--no-board"]
+    report = json.loads(workspace.python("bears", *words))
+    assert report["correct_retrieval"]["top 2"]["count"] == 202
+    assert report["seconds_per_question"] == ours["time_per_question"] > 0
+    workspace.python("bears", "leaderboard")
+    table = json.loads(workspace.text("metrics/pandachat-sl.json"))
+    counts = {row["system"]: row["correct_retrieval_count"] for row in table}
+    assert counts["bm25 / tokens"] == 202
+
+
 def test_the_korean_task_is_scored_and_its_file_written(
     workspace: Workspace, shared_data: Path, tmp_path: Path
 ) -> None:
@@ -139,7 +170,7 @@ def test_the_korean_task_is_scored_and_its_file_written(
     # One gold document each: the official score, without its holes, is the strict one.
     assert means["kor_map_official"] == means["kor_map_strict"] == pytest.approx(0.936, abs=5e-4)
 
-    experiment(workspace, shared_data, "science-ko-eval")
+    experiment(workspace, shared_data, "science-ko-eval", "generator=sentence")
     out = tmp_path / "submission.csv"
     run = "data/science-ko-eval/runs/bm25.trec"
     workspace.python("bears", "submit", "write", run, str(out), "--benchmark", "science-ko-eval")
@@ -148,6 +179,11 @@ def test_the_korean_task_is_scored_and_its_file_written(
     theirs = [json.loads(line) for line in sample.split(b"\n") if line.strip()]
     assert {row["eval_id"] for row in rows} == {row["eval_id"] for row in theirs}
     assert list(rows[0]) == list(theirs[0])
+    answers = workspace.text("data/science-ko-eval/answers/bm25.sentence.jsonl")
+    said = {row["question_id"]: row["answer"] for row in map(json.loads, answers.splitlines())}
+    # Ours is one word in every language; the task's users read Korean.
+    korean = {key: "답할 수 없음" if text == "Unanswerable" else text for key, text in said.items()}
+    assert {str(row["eval_id"]): row["answer"] for row in rows} == korean
 
     # The gold of the 220 is not public, so an empty list does not count as right.
     words = ["submit", "score", str(out), "--benchmark", "science-ko-eval", "--no-board"]

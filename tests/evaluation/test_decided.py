@@ -189,6 +189,7 @@ def test_a_decision_lowers_a_grade_and_takes_the_spans_of_a_document_along() -> 
     asked = replace(question("q", "a", "b"), gold_grades=(1, 3), gold_spans=spans)
     judgements = [PairDecision("q", "c", "partial"), PairDecision("q", "b", "not")]
     found = decided([asked], texts(["a", "b", "c"]), judgements)
-    assert found.gold["q"] == {"a": 1, "c": 0.5}
+    assert found.gold["q"] == {"a": 1, "b": 0, "c": 0.5}
     left = replace(asked, gold_doc_ids=("a",), gold_grades=(1,), gold_spans=spans[:1])
+    left = replace(left, not_relevant=(("b", 0),))
     assert found.questions == [left]

@@ -29,13 +29,15 @@ from bears.evaluation.evaluate import (
     tie_range,
     undefined,
 )
+from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.evaluation.results import table, write_values
 from bears.evaluation.tie_bounds import Gold as AnyGold
+from bears.files.chunk_run import chunk_run_writer
 from bears.files.records import write_records
 from bears.files.rewritten import write_rewritten
 from bears.files.trec import read_table
 from bears.results.values import read_values
-from bears.types import Document, Hit, Question, Ranking, RewrittenQuestion
+from bears.types import Chunk, Document, Hit, Question, Ranking, RewrittenQuestion, chunks_in_order
 from stages import evaluate as stage
 from tests.measuring import Gold, Run, by_question, measures, random_case, value
 from tests.runs import read_run, write_run
@@ -314,6 +316,23 @@ def test_a_run_is_not_measured_deeper_than_it_was_cut(
     deeper = evaluated(tmp_path, questions, measures, 1, run={"q1": ranked("a", "b")})
     assert deeper["all"]["recall@2"] == 1
     assert "not measured: recall" not in capsys.readouterr().out
+
+
+def test_each_chunk_is_a_source_and_takes_a_place(tmp_path: Path) -> None:
+    questions = [asked_of("q1", ("b",)), asked_of("q2", ("b",)), asked_of("q3", ("a",))]
+    run = {"q1": ranked("a", "b"), "q2": ranked("b"), "q3": ranked("b", "a")}
+    measures = ["retrieval_accuracy@1", "retrieval_accuracy@2", "success@2", "retrieval_accuracy@3"]
+    with chunk_run_writer(tmp_path / "run.chunks.parquet") as write:
+        for key, doc_ids in {"q1": "aab", "q2": "bbb", "q3": "bab"}.items():
+            # Two chunks of a document are two sources, as in PandaChat's lists.
+            chunks = [Chunk(doc_id, 10 * at, 10 * at + 9) for at, doc_id in enumerate(doc_ids)]
+            write(key, chunks_in_order(chunks))
+    found = evaluated(tmp_path, questions, measures, run=run)["all"]
+    lists = [("a", "a", "b"), ("b", "b", "b"), ("b", "a", "b")]
+    for k in (1, 2, 3):
+        right = correct_retrievals(lists, [q.gold_doc_ids for q in questions], k)
+        assert found[f"retrieval_accuracy@{k}"] == pytest.approx(100 * right / 3)
+    assert (found["retrieval_accuracy@2"], found["success@2"]) == (pytest.approx(200 / 3), 1)
 
 
 def test_questions_of_a_group_are_measured_within_it_as_well(tmp_path: Path) -> None:

@@ -18,7 +18,7 @@ from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.evaluation.metric import Metric, judged_rankings
 from tests.measuring import value
 
-OF_DOCUMENTS = [each for each in METRICS if not each.spans]
+OF_DOCUMENTS = [each for each in METRICS if each.reads != "spans"]
 EVERY = [f"{each.name}@{k}" for each in OF_DOCUMENTS if each.cutoff for k in (1, 10)]
 EVERY += [each.name for each in OF_DOCUMENTS if each.whole]
 NOTHING_IS_RIGHT = [

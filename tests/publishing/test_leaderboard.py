@@ -355,21 +355,6 @@ def test_pandachats_table_is_a_view_of_the_leaderboard(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("chunking", "known"), [("none", True), ("tokens", False)])
-def test_counts_of_sources_are_unknown_for_chunked_documents(
-    chunking: str, known: bool, tmp_path: Path
-) -> None:
-    found = row({**CONFIG, "chunking": {"name": chunking}}, {"n": 206, **PANDA})
-    assert ("retrieval_accuracy@2" in found.values) == known
-    whole = row(CONFIG, {"n": 206, **PANDA})
-    lines = json.loads(
-        pandachat_tables(tmp_path / "b.csv", [whole, found])[tmp_path / "pandachat-mini.json"]
-    )
-    line = next(line for line in lines if ("tokens" in line["system"]) != known)
-    assert line["correct_retrieval_count"] == (149 if known else None)
-    assert line["correct_in_documents_count"] == 150
-
-
 def _publish_one(board: Path, number: int) -> None:
     publish(board, [entry(f"s{number:02}", questions=206, values=PANDA)])
 

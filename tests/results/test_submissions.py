@@ -13,7 +13,7 @@ from bears.errors import FormatError
 from bears.files.records import write_lines
 from bears.files.spreadsheet import write_csv
 from bears.results.scored import CheckedSubmission, check
-from bears.results.submission import Submission, read_submission, submission_row
+from bears.results.submission import Submission, read_submission, science_ko_row
 from bears.results.system import System
 from bears.types import Finding, Hit, Question, QuestionType
 
@@ -253,9 +253,9 @@ def test_a_path_from_within_is_only_an_id(tmp_path: Path) -> None:
 
 def test_the_korean_line_has_three_documents_and_its_number() -> None:
     ranking = tuple(Hit(f"d{i}", 1.0 / i) for i in range(1, 6))
-    row = submission_row(question("78", "d1"), "나무", ranking, {"d1": "글"})
+    row = science_ko_row(question("78", "d1"), "나무", ranking, {"d1": "글"}, "답")
     assert list(row) == ["eval_id", "standalone_query", "topk", "answer", "references"]
-    assert row["eval_id"] == 78
+    assert (row["eval_id"], row["answer"]) == (78, "답")
     assert row["topk"] == ["d1", "d2", "d3"]
     assert row["references"][0] == {"score": 1.0, "content": "글"}
 

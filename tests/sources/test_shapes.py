@@ -74,8 +74,8 @@ BEIR_ROWS = [
     document("d1", "Tea Leaves in water."),
     document("d2", "No title.\u2028One line."),
     document("3", "A number for an id."),
-    question("q1", "what is tea?", gold={"d1": 2}),
-    question("q2", "titles", judged=False, lacks="relevant"),
+    question("q1", "what is tea?", gold={"d1": 2}, not_relevant=(("d2", 0),)),
+    question("q2", "titles", judged=False, lacks="relevant", not_relevant=(("3", -1),)),
 ]
 
 
@@ -457,8 +457,8 @@ def test_a_users_folder_goes_through_untouched(tmp_path: Path, stages: By) -> No
     first = {"question_id": "q1", "question": "what is tea?", "gold_doc_ids": ["d1"]}
     second = {"question_id": "q2", "question": "titles", "gold_doc_ids": []}
     assert read_json(folder / "translated/queries.json") == [
-        {**usual, **first, "gold_grades": [2]},
-        {**usual, **second, "judged": False},
+        {**usual, **first, "gold_grades": [2], "not_relevant": [["d2", 0]]},
+        {**usual, **second, "judged": False, "not_relevant": [["3", -1]]},
     ]
     assert read_json(folder / "sampled/notes.json")["judged_without_relevant"] == 1
 

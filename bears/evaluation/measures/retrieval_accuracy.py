@@ -11,16 +11,16 @@ from bears.evaluation.metric import Floats, JudgedRankings, Metric, judged_ranki
 def retrieval_accuracy(rankings: JudgedRankings, k: int | None) -> Floats:
     """Return 100 if a relevant document is among the first k sources as submitted, else 0.
 
-    The sources of a run are its ranking. A submitted list may repeat a source, and each of its
-    entries takes a place: see `correct_retrievals`. Without relevant documents, 100 if nothing was
-    returned, else 0.
+    The sources are the documents of the chunks that were retrieved: each chunk takes a place, so a
+    document may take several, as in a submitted list (see `correct_retrievals`). Without relevant
+    documents, 100 if nothing was returned, else 0.
 
     Source: PandaChat-RAG-sl, ``correct_retrieval_per``.
     """
     return 100 * success(rankings, k)
 
 
-RETRIEVAL_ACCURACY = Metric("retrieval_accuracy", retrieval_accuracy, best=100)
+RETRIEVAL_ACCURACY = Metric("retrieval_accuracy", retrieval_accuracy, reads="sources", best=100)
 
 
 def correct_retrievals(

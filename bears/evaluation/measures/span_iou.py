@@ -17,4 +17,4 @@ def span_iou(spans: SpanRankings, k: int | None) -> Floats:
     return spans.defined(covered / both.clip(1))
 
 
-SPAN_IOU = Metric("span_iou", span_iou, whole=True, gains_by_rank=False, spans=True)
+SPAN_IOU = Metric("span_iou", span_iou, whole=True, gains_by_rank=False, reads="spans")

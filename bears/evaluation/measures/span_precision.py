@@ -16,5 +16,5 @@ def span_precision(spans: SpanRankings, k: int | None) -> Floats:
 
 
 SPAN_PRECISION = Metric(
-    "span_precision", span_precision, whole=True, gains_by_rank=False, spans=True
+    "span_precision", span_precision, whole=True, gains_by_rank=False, reads="spans"
 )

@@ -14,4 +14,4 @@ def span_recall(spans: SpanRankings, k: int | None) -> Floats:
     return spans.defined(spans.total(spans.covers, k) / spans.gold.clip(1))
 
 
-SPAN_RECALL = Metric("span_recall", span_recall, whole=True, gains_by_rank=False, spans=True)
+SPAN_RECALL = Metric("span_recall", span_recall, whole=True, gains_by_rank=False, reads="spans")

@@ -14,5 +14,5 @@ def span_success(spans: SpanRankings, k: int | None) -> Floats:
 
 
 SPAN_SUCCESS = Metric(
-    "span_success", span_success, whole=True, yes_or_no=True, gains_by_rank=False, spans=True
+    "span_success", span_success, whole=True, yes_or_no=True, gains_by_rank=False, reads="spans"
 )

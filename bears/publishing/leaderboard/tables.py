@@ -34,6 +34,7 @@ from bears.results.board import (
 from bears.results.origins import system_at
 from bears.results.revision import Revision, revisions
 from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
+from bears.results.submission import SCENARIO
 from bears.results.values import read_values
 
 TOLERANCE = 2e-6
@@ -137,12 +138,11 @@ def differing(systems: Sequence[str], configs: Sequence[dict[str, Any]]) -> list
     return [", ".join([*row[:MOST], *rest]) for row, rest in zip(settings, more, strict=True)]
 
 
-SCENARIO, TOP = "aqa-sl", 2
-"""The published table's name for the 206 Slovenian questions, and its k."""
+TOP = 2
+"""The k of the published table."""
 SOURCES, DOCUMENTS = f"retrieval_accuracy@{TOP}", f"success@{TOP}"
-"""One counts the first k sources of a submitted list, which may name a document twice; the other
-counts the first k different documents. If documents were searched in chunks, only the second one is
-known."""
+"""One counts the first k sources, of which several may be chunks of one document; the other counts
+the first k different documents."""
 
 
 def pandachat_tables(board: Path, rows: Iterable[LeaderboardRow]) -> dict[Path, str]:
