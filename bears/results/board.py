@@ -1,14 +1,14 @@
 """The leaderboard's file: one row for each key, with facts only."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from pathlib import Path
 
 from pydantic import ValidationError
 
 from bears.errors import FormatError
 from bears.files.records import adapter_of
-from bears.files.spreadsheet import csv_text, read_cells, read_named
+from bears.files.spreadsheet import csv_text, read_cells
 from bears.results.row import MEASURES, LeaderboardRow
 
 WORDS = (
@@ -18,17 +18,12 @@ WORDS = (
 COUNTS = ("questions", "documents", "answered")
 HEADER = (
     *(*WORDS, *COUNTS, *MEASURES, "seconds_per_question", "warnings"),
-    *("main", "generated", "decisions"),
+    *("main", "generated", "decisions", "timestamp"),
 )
 DERIVED = ("low", "high", "group", "rank", "differs")
 """Columns of the printed tables."""
-TIMESTAMP = "timestamp"
-"""The last column of the file, which `read_times` reads."""
-UNREAD = (*DERIVED, TIMESTAMP, "known_by", "audited")
-"""Columns that no row has; some are of files of earlier versions."""
-
-Times = Mapping[tuple[str, ...], str]
-"""When results were measured, in UTC, as ISO 8601 has it, by `LeaderboardRow.key`."""
+UNREAD = (*DERIVED, "known_by", "audited")
+"""Columns of files of earlier versions."""
 
 
 def read_board(path: Path) -> list[LeaderboardRow]:
@@ -47,19 +42,9 @@ def read_board(path: Path) -> list[LeaderboardRow]:
     return [_entry(header, row, f"{path}, line {line}") for line, row in rows]
 
 
-def read_times(path: Path) -> dict[tuple[str, ...], str]:
-    """Return the `Times` of a leaderboard; empty where an earlier version wrote none."""
-    rows = read_board(path)
-    found = read_named(path)[1] if rows else ()
-    return {row.key: own.get(TIMESTAMP, "") for row, (_, own) in zip(rows, found, strict=True)}
-
-
-def board_text(rows: Iterable[LeaderboardRow], times: Times | None = None) -> str:
+def board_text(rows: Iterable[LeaderboardRow]) -> str:
     """Return the CSV file of these rows."""
-    of = times or {}
-    written = ([*cells(row), of.get(row.key, "")] for row in rows)
-    texts = ([re.sub(r"[\r\n]", " ", text) for text in row] for row in written)
-    return csv_text((*HEADER, TIMESTAMP), texts)
+    return csv_text(HEADER, ([re.sub(r"[\r\n]", " ", c) for c in cells(row)] for row in rows))
 
 
 def cell(value: str | float | None) -> str:

@@ -5,7 +5,6 @@ import re
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -89,13 +88,6 @@ class Revision:
         except FormatError:
             return {}
         return found if isinstance(found, dict) else {}
-
-    def committed(self, path: Path) -> str:
-        """Return when a file was last committed, in UTC; empty for the workspace, or if never."""
-        if not self.commit:
-            return ""
-        told = git("log", "-1", "--format=%ct", self.commit, "--", str(path))
-        return datetime.fromtimestamp(int(told), UTC).isoformat() if told else ""
 
     def _mapping(self, path: Path) -> Mapping[str, Any]:
         found = yaml_value(self.text(path), f"{self.name}: {path}")

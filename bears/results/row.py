@@ -73,6 +73,7 @@ class LeaderboardRow:
         main: the measure that orders the rows of the benchmark.
         generated: how many questions were kept, if a model wrote them.
         decisions: how many decisions of people are in the gold.
+        timestamp: when it was measured, in UTC as ISO 8601 has it; empty if that is unknown.
     """
 
     __pydantic_config__: ClassVar[dict[str, bool]] = {"allow_inf_nan": False}
@@ -97,6 +98,7 @@ class LeaderboardRow:
     main: str = ""
     generated: str = ""
     decisions: int | None = None
+    timestamp: str = ""
 
     @property
     def of(self) -> tuple[str, str, str]:

@@ -1,6 +1,7 @@
 """Rank the leaderboard's rows, and write its files: facts as CSV, and tables for people."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
 from math import comb
@@ -20,17 +21,7 @@ from bears.files import shown
 from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
 from bears.files.visible import one_line
-from bears.results.board import (
-    COUNTS,
-    DERIVED,
-    HEADER,
-    Times,
-    board_text,
-    cell,
-    cells,
-    read_board,
-    read_times,
-)
+from bears.results.board import COUNTS, DERIVED, HEADER, board_text, cell, cells, read_board
 from bears.results.origins import system_at
 from bears.results.revision import Revision, revisions
 from bears.results.row import MAIN, MEASURES, LeaderboardRow, decided, row_of
@@ -180,25 +171,17 @@ def _line(row: LeaderboardRow) -> dict[str, Any]:
     }
 
 
-HIDDEN = ("benchmark", "source", "state", *COUNTS[:2], "main")
-"""Columns that are in the heading of a table."""
+HIDDEN = ("benchmark", "source", "state", *COUNTS[:2], "main", "timestamp")
+"""Columns that are in the heading of a table, or in the CSV file alone."""
 
 
-def publish(
-    board: Path,
-    entries: Iterable[LeaderboardRow],
-    started: Times | None = None,
-    committed: Times | None = None,
-) -> str:
+def publish(board: Path, entries: Iterable[LeaderboardRow]) -> str:
     """Put results on the leaderboard; each replaces the row with its key.
 
     One process does this at a time, and computes everything before it writes the first file.
 
     Args:
         board: the leaderboard's CSV; the other tables are beside it.
-        started: when results were measured, where that is known for sure.
-        committed: when they were committed, for those that the leaderboard has no time of. A
-            submission needs neither: it is measured when it is scored.
 
     Returns:
         The tables of all rows, in Markdown.
@@ -207,25 +190,25 @@ def publish(
         FormatError: the existing leaderboard cannot be read.
     """
     with locked_folder(board):
-        before, times = {row.key: row for row in read_board(board)}, read_times(board)
-        new = {row.key: row for row in entries}
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        for key, row in new.items():
-            same = key in before and _means(before[key]) == _means(row)
-            kept = times.get(key, "") if same else ""
-            guess = now if row.origin == "submission" else (committed or {}).get(key, "")
-            times[key] = (started or {}).get(key) or kept or guess
-        known = before | new
+        known = {row.key: row for row in read_board(board)}
+        known |= {row.key: _dated(row, known.get(row.key)) for row in entries}
         rows = [known[key] for key in sorted(known)]
         text = markdown(rows, known_results(revisions(all_commits=True)))
-        files = {board: board_text(rows, times), board.with_suffix(".md"): text}
+        files = {board: board_text(rows), board.with_suffix(".md"): text}
         for path, content in (files | pandachat_tables(board, rows)).items():
             write_text(path, content)
     return text
 
 
-def _means(row: LeaderboardRow) -> list[str]:
-    return [cell(row.values.get(name)) for name in MEASURES]
+def _dated(row: LeaderboardRow, before: LeaderboardRow | None) -> LeaderboardRow:
+    """Return a row with the time of its measurement, which stays as long as its values do."""
+    if row.timestamp:
+        return row
+    if before and all(cell(row.values.get(m)) == cell(before.values.get(m)) for m in MEASURES):
+        return replace(row, timestamp=before.timestamp)
+    # A submission is measured when it is scored.
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    return replace(row, timestamp=now if row.origin == "submission" else "")
 
 
 def markdown(rows: Iterable[LeaderboardRow], known: Known) -> str:
