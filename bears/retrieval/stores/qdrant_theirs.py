@@ -1,7 +1,7 @@
 """A collection that another program filled: it is read, and never written to."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -161,7 +161,7 @@ class Theirs(Collection):
     def _path(self, setting: str, key: str) -> tuple[str, ...]:
         """Return the keys that lead to a value that every point has."""
         lacking = []
-        for path in {tuple(key.split(".")): None, (key,): None}:
+        for path in _paths(key):
             without = self._api.IsEmptyCondition(is_empty=self._api.PayloadField(key=_joined(path)))
             lacks = self._api.Filter(must=[without])
             count = self._ask(self._client.count, self.name, count_filter=lacks, exact=True).count
@@ -175,6 +175,13 @@ class Theirs(Collection):
             f"{self.name} at {self._server.url} do not have it, such as {point.id} with "
             f"{point.payload!r:.200}; give a key that every point has, or add it to those"
         )
+
+
+def _paths(key: str) -> Iterator[tuple[str, ...]]:
+    """Yield the ways to read ``a.b.c``, where a dot may be of a key itself; the deepest first."""
+    for place in [each.start() for each in re.finditer(r"\.", key)]:
+        yield from ((key[:place], *rest) for rest in _paths(key[place + 1 :]))
+    yield (key,)
 
 
 def _joined(path: Iterable[str]) -> str:
