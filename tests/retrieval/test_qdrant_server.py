@@ -205,7 +205,7 @@ def test_a_key_that_is_missing_or_wrong_is_named_but_not_shown(
 
 
 def only_one(asking: QdrantClient) -> str:
-    """The name of the only collection; empty if there is none yet."""
+    """The name of the only collection; empty before it is made."""
     return next((each.name for each in asking.get_collections().collections), "")
 
 
