@@ -1,8 +1,7 @@
 """Dense vectors and BM25's terms in one collection of Qdrant, which fuses the two rankings."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -13,7 +12,7 @@ from bears.retrieval.dense.dense import Dense, DenseSearcher
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25, BM25Searcher
 from bears.retrieval.stores.qdrant import Qdrant, QdrantSearcher
-from bears.retrieval.vectors import Shard, VectorSearcher, question_vectors
+from bears.retrieval.vectors import Shard, question_vectors
 from bears.types import Document, Positive, Ranking
 
 
@@ -65,21 +64,28 @@ class QdrantHybrid:
             (folder / "dense").mkdir(parents=True, exist_ok=True)
             self.dense.index(documents, folder / "dense", scratch)
             return
-        store = _WithTerms(self._store, partial(self.sparse.open, folder / "sparse"))
-        both = Hybrid(
-            replace(self.dense, vector_store=store), self.sparse, self.constant, self.window
-        )
+        both = Hybrid(self._with_terms(folder), self.sparse, self.constant, self.window)
         both.index(documents, folder, scratch)
 
     def open(self, folder: Path) -> "QdrantHybridSearcher":
         """Open the collection, and the index that has the numbers of the terms."""
-        self.dense.encoder.load()
         bm25 = None if self._store.borrows else self.sparse.open(folder / "sparse")
-        complete = iter if bm25 is None else partial(_with_terms, bm25)
-        store = self._store.open(folder / "dense", complete)
-        fusion = store.collection.fusion(self.fusion, self.constant)
-        dense = DenseSearcher(self.dense.encoder, store)
-        return QdrantHybridSearcher(dense, store, bm25, fusion, self.window)
+        dense = self._with_terms(folder).open(folder / "dense")
+        assert isinstance(dense.store, QdrantSearcher)
+        fusion = dense.store.collection.fusion(self.fusion, self.constant)
+        return QdrantHybridSearcher(dense, dense.store, bm25, fusion, self.window)
+
+    def _with_terms(self, folder: Path) -> Dense:
+        """Return the dense retriever, whose store also gets the terms that were indexed."""
+
+        def complete(shards: Iterable[Shard]) -> Iterator[Shard]:
+            bm25, start = self.sparse.open(folder / "sparse"), 0
+            for shard in shards:
+                end = start + len(shard.doc_ids)
+                yield replace(shard, terms=bm25.terms_held(range(start, end)))
+                start = end
+
+        return replace(self.dense, vector_store=replace(self._store, complete=complete))
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,32 +123,3 @@ class QdrantHybridSearcher:
     def exactness(self, texts: Sequence[str], k: int) -> Mapping[str, object]:
         """Return the exactness of the dense search; the other is always exact."""
         return self.dense.exactness(texts, max(self.window, k))
-
-
-@dataclass(frozen=True, slots=True)
-class _WithTerms:
-    """A store of vectors that also gets the terms of each chunk.
-
-    Args:
-        store: the store.
-        opened: opens the index that has the terms.
-    """
-
-    store: Qdrant
-    opened: Callable[[], BM25Searcher]
-
-    def write(self, shards: Iterable[Shard], folder: Path) -> None:
-        """Store every shard with its terms."""
-        self.store.write(_with_terms(self.opened(), shards), folder)
-
-    def open(self, folder: Path) -> VectorSearcher:
-        """Open the store."""
-        return self.store.open(folder, partial(_with_terms, self.opened()))
-
-
-def _with_terms(bm25: BM25Searcher, shards: Iterable[Shard]) -> Iterator[Shard]:
-    start = 0
-    for shard in shards:
-        end = start + len(shard.doc_ids)
-        yield replace(shard, terms=bm25.terms_held(range(start, end)))
-        start = end

@@ -28,7 +28,7 @@ from bears.retrieval.stores.memory import (
     read_chunks,
 )
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
-from bears.retrieval.stores.qdrant_theirs import Pool, Theirs, write_texts
+from bears.retrieval.stores.qdrant_theirs import PointMatcher, Theirs, write_texts
 from bears.retrieval.vectors import NumberedShard, Shard, Vectors, numbered
 from bears.types import Document, ForbidsExtra, Positive, Ranking
 
@@ -67,6 +67,7 @@ class Qdrant:
         timeout_s: for one request.
         patience_s: how long to retry when the server stops answering.
         vector_name, sparse_name, sparse_model, id_key, text_key: of ``collection``; see `Theirs`.
+        complete: adds terms to shards; no setting.
 
     Raises:
         ConfigurationError: an approximate search, or another program's collection, in this
@@ -90,6 +91,7 @@ class Qdrant:
     sparse_model: str = "qdrant/bm25"
     id_key: str = "doc_id"
     text_key: str = ""
+    complete: Callable[[Iterable[Shard]], Iterable[Shard]] = iter
 
     def __post_init__(self) -> None:
         # Before anything is encoded.
@@ -136,7 +138,7 @@ class Qdrant:
             return
         server = self._server()
         collection, starts, total, dimensions = None, dict[int, str](), 0, 0
-        for shard in numbered(shards):
+        for shard in numbered(self.complete(shards)):
             if collection is None:
                 dimensions = shard.dimensions
                 collection = self._prepared(server, shard)
@@ -152,20 +154,15 @@ class Qdrant:
         contents = _Contents(collection.name, dimensions, total, starts)
         write_json(folder / "store.json", asdict(contents))
 
-    def open(
-        self, folder: Path, complete: Callable[[Iterable[Shard]], Iterable[Shard]] = iter
-    ) -> "QdrantSearcher":
+    def open(self, folder: Path) -> "QdrantSearcher":
         """Find the collection again, or fill one in memory.
-
-        Args:
-            complete: adds to shards what the files of `Memory` do not have.
 
         Raises:
             StoreError: the server does not answer, its collection has changed since, or a file is
                 damaged.
         """
         if self.url == IN_PROCESS:
-            return self._filled(folder, complete)
+            return self._filled(folder)
         if self.collection is not None:
             return self._theirs(self.collection, folder)
         expected = read_value(folder / "store.json", _Contents)
@@ -182,17 +179,15 @@ class Qdrant:
     def _theirs(self, name: str, folder: Path) -> "QdrantSearcher":
         hnsw = None if self.exact else self.hnsw
         names = self.vector_name, self.sparse_name, self.sparse_model, self.id_key, self.text_key
-        theirs = Theirs(self._server(), name, hnsw, *names, Pool(folder))
+        theirs = Theirs(self._server(), name, hnsw, *names, PointMatcher(folder))
         return QdrantSearcher(theirs, theirs.size)
 
-    def _filled(
-        self, folder: Path, complete: Callable[[Iterable[Shard]], Iterable[Shard]]
-    ) -> "QdrantSearcher":
+    def _filled(self, folder: Path) -> "QdrantSearcher":
         vectors, doc_ids, groups = read_chunks(folder)
         collection = self._named(self._server(), "points")
         texts = ("",) * len(doc_ids)
         whole = Shard(0, tuple(doc_ids), tuple(groups), texts, vectors)
-        for shard in numbered(complete([whole])):
+        for shard in numbered(self.complete([whole])):
             collection.create(shard, self.shards, self.replicas)
             collection.upsert(shard, self.batch)
         return QdrantSearcher(collection, vectors.shape[1])

@@ -19,12 +19,12 @@ PLAIN = re.compile(r"[\w-]+")
 
 
 def write_texts(documents: Iterable[Document], folder: Path) -> None:
-    """Write what `Pool` reads."""
+    """Write what `PointMatcher` reads."""
     named = ({**text_of(each), "name": each.doc_id, "group": each.group} for each in documents)
     write_lines(folder / TEXTS, named)
 
 
-class Pool:
+class PointMatcher:
     """The documents of a benchmark, by what points say of them.
 
     Attributes:
@@ -59,7 +59,7 @@ class Theirs(Collection):
             has a dot.
         text_key: of the payload, the text, by which a point without a known id is matched; empty:
             it is not.
-        pool: the documents of the benchmark.
+        matcher: of the documents of the benchmark.
 
     Attributes:
         size: the dimensions of the dense vectors.
@@ -79,10 +79,10 @@ class Theirs(Collection):
         sparse_model: str,
         id_key: str,
         text_key: str,
-        pool: Pool,
+        matcher: PointMatcher,
     ) -> None:
         super().__init__(server, name, hnsw)
-        self._pool, self._sparse_name, self._sparse_model = pool, sparse_name, sparse_model
+        self._documents, self._sparse_name, self._sparse_model = matcher, sparse_name, sparse_model
         if not self._ask(self._client.collection_exists, name):
             known = self._ask(self._client.get_collections).collections
             self._chosen("collection", name, "collections", [each.name for each in known])
@@ -119,7 +119,7 @@ class Theirs(Collection):
                 f"{'.'.join(self._id)!r}; expected the id of a document, a text or a number. Name "
                 "another key in vector_store.id_key, or correct the point"
             )
-        return self._pool.doc_id(str(key), text if isinstance(text, str) else "")
+        return self._documents.doc_id(str(key), text if isinstance(text, str) else "")
 
     def within(self, group: str) -> Any:
         """Return a filter for the points of a group; None if it is empty.
@@ -128,7 +128,7 @@ class Theirs(Collection):
         """
         if not group:
             return None
-        names = [name for name, of in self._pool.groups.items() if of == group]
+        names = [name for name, of in self._documents.groups.items() if of == group]
         numbers = [int(name) for name in names if name.isdecimal()]
         conditions = [
             self._api.FieldCondition(key=self.fetched[0], match=self._api.MatchAny(any=some))
