@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bears.errors import StoreError, VectorError
 from bears.retrieval.cut import Cut
-from bears.types import Ranking
+from bears.types import Document, Ranking
 
 Vectors = NDArray[np.float32]
 Kind = Literal["document", "question"]
@@ -150,6 +150,13 @@ class TextShard:
     texts: tuple[str, ...]
 
 
+class Terms(NamedTuple):
+    """A sparse vector: the numbers of some terms, and a weight of each."""
+
+    numbers: list[int]
+    weights: list[float]
+
+
 @dataclass(frozen=True, slots=True)
 class Shard(TextShard):
     """Chunks with their vectors.
@@ -157,10 +164,12 @@ class Shard(TextShard):
     Args:
         vectors: shape (chunks, dimensions), length 1 each.
         cut: how much of the texts is not in their vectors.
+        terms: of each chunk, for a store that also searches those; empty: of none.
     """
 
     vectors: Vectors
     cut: Cut = UNCUT
+    terms: tuple[Terms, ...] = ()
 
 
 class VectorSearcher(Protocol):
@@ -209,6 +218,18 @@ class VectorStore(Protocol):
 
 
 @runtime_checkable
+class Borrowing(Protocol):
+    """A store whose vectors may be those of another program, so that none are made."""
+
+    @property
+    def borrows(self) -> bool:
+        """Return whether they are."""
+
+    def borrow(self, documents: Iterable[Document], folder: Path) -> None:
+        """Keep in ``folder`` what finds these documents in them. Raises StoreError as `open`."""
+
+
+@runtime_checkable
 class Approximate(Protocol):
     """A searcher that may miss documents and measures how many."""
 
@@ -223,7 +244,8 @@ class NumberedShard:
     Args:
         start: number of its first chunk.
         digest: of its content and its place.
-        payloads: of each chunk: ``doc_id``, ``text``, ``group`` and ``shard`` (the digest).
+        payloads: of each chunk: ``doc_id``, ``text``, ``group`` and ``shard`` (the digest); with
+            terms also ``same``, which chunks of the same vector and terms share.
         shard: the shard.
     """
 
@@ -254,6 +276,9 @@ def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
             {"doc_id": doc_id, "text": text, "group": group, "shard": digest}
             for doc_id, group, text in zip(shard.doc_ids, shard.groups, shard.texts, strict=True)
         ]
+        for payload, vector, terms in zip(payloads, shard.vectors, shard.terms, strict=False):
+            content = vector.tobytes() + repr(terms).encode()
+            payload["same"] = hashlib.sha256(content).hexdigest()[:16]
         yield NumberedShard(start, digest, payloads, shard)
         start += len(payloads)
 
@@ -286,4 +311,6 @@ def _digest(shard: Shard, start: int) -> str:
         for value in column:
             encoded = value.encode("utf-8", "surrogatepass")
             digest.update(b"%d:" % len(encoded) + encoded)
+    if shard.terms:
+        digest.update(repr(shard.terms).encode())
     return digest.hexdigest()[:32]

@@ -12,6 +12,7 @@ import pytest
 from bears.errors import BearsError
 from bears.files.manifest import check, seal
 from bears.retrieval.combined.hybrid import Hybrid
+from bears.retrieval.combined.qdrant_hybrid import QdrantHybrid
 from bears.retrieval.combined.rerank import Reranked
 from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
@@ -40,6 +41,9 @@ FAMILIES: dict[str, Callable[[], Retriever]] = {
     "memory": lambda: Dense(Letters(), Memory(), shard_size=4),
     "qdrant-local": lambda: Dense(Letters(), qdrant(), shard_size=4),
     "hybrid": lambda: Hybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10),
+    "qdrant-hybrid": lambda: QdrantHybrid(
+        Dense(Letters(), qdrant()), BM25(0.9, 0.4), "rrf", 60, 10
+    ),
     "reranked": lambda: Reranked(BM25(0.9, 0.4), Backwards(), 5),
 }
 

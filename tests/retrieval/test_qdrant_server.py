@@ -49,6 +49,11 @@ def written(store: VectorStore, made: Iterable[Shard], folder: Path) -> Path:
     return folder
 
 
+def stored_in(folder: Path) -> str:
+    """The name of the collection of an index."""
+    return str(read_json(folder / "store.json")["collection"])
+
+
 def versions(url: str, collection: str, number: int) -> list[int]:
     """The operation that last changed each point: one that is sent again gets a new one."""
     every = models.SampleQuery(sample=models.Sample.RANDOM)
@@ -72,8 +77,8 @@ def test_a_point_has_the_id_the_text_and_the_group_of_what_was_indexed(
     qdrant_url: str, tmp_path: Path
 ) -> None:
     made = list(shards(directions(30, seed=20), size=4))
-    written(qdrant(qdrant_url, collection="payloads"), made, tmp_path)
-    (point,) = client(qdrant_url).retrieve("payloads", [17])
+    written(qdrant(qdrant_url), made, tmp_path)
+    (point,) = client(qdrant_url).retrieve(stored_in(tmp_path), [17])
     assert point.payload is not None
     assert point.payload["shard"] == read_json(tmp_path / "store.json")["shards"]["16"]
     del point.payload["shard"]
@@ -129,42 +134,35 @@ def test_a_recall_without_a_graph_says_that_there_is_none(qdrant_url: str, tmp_p
         assert said is None or found["recall"] == 1
 
 
-def test_a_collection_of_other_dimensions_is_refused(qdrant_url: str, tmp_path: Path) -> None:
-    named = qdrant(qdrant_url, collection="sized")
-    written(named, shards(directions(10, 16)), tmp_path)
-    said = r"sized at http.* 16 dimensions, the encoder makes 24. Choose another"
-    with pytest.raises(StoreError, match=said):
-        named.write(shards(directions(10, 24)), tmp_path)
-
-
 def test_a_collection_that_holds_something_else_is_never_written_to(
     qdrant_url: str, tmp_path: Path
 ) -> None:
-    named = qdrant(qdrant_url, collection="taken")
-    made = list(shards(directions(200, seed=23)))
-    written(named, made, tmp_path)
-    before = versions(qdrant_url, "taken", 200)
-    with pytest.raises(StoreError, match=r"taken at http.* holds other points"):
-        named.write(shards(directions(200, seed=24)), tmp_path)
-    assert versions(qdrant_url, "taken", 200) == before
-    with pytest.raises(StoreError, match=r"taken at http.* holds 200 points in place of 100"):
-        named.write(made[:1], tmp_path)
+    asking, made = client(qdrant_url), list(shards(directions(200, seed=23)))
+    name = stored_in(written(qdrant(qdrant_url), made, tmp_path))
+    with pytest.raises(StoreError, match=r"bears-test-\w+ at http.* 200 points in place of 100"):
+        qdrant(qdrant_url).write(made[:1], tmp_path)
+    asking.set_payload(name, {"shard": "another"}, points=[0], wait=True)
+    before = versions(qdrant_url, name, 200)
+    with pytest.raises(StoreError, match=r"at http.* holds other points, .*vector_store\.label"):
+        qdrant(qdrant_url).write(made, tmp_path)
+    assert versions(qdrant_url, name, 200) == before
+    asking.delete_collection(name)
     theirs = models.VectorParams(size=16, distance=models.Distance.COSINE)
-    client(qdrant_url).create_collection("theirs", vectors_config=theirs)
-    with pytest.raises(StoreError, match="'dense' vectors of 0 dimensions, the encoder makes"):
-        qdrant(qdrant_url, collection="theirs").write(made, tmp_path)
+    asking.create_collection(name, vectors_config=theirs)
+    with pytest.raises(StoreError, match=r"at http.* holds other points, which is not this index"):
+        qdrant(qdrant_url).write(made, tmp_path)
 
 
 def test_an_index_whose_collection_has_changed_is_not_searched(
     qdrant_url: str, tmp_path: Path
 ) -> None:
-    store = qdrant(qdrant_url, collection="changing")
+    store = qdrant(qdrant_url, label="changing")
     folder = written(store, shards(directions(100, seed=25)), tmp_path)
-    client(qdrant_url).delete("changing", points_selector=[3], wait=True)
-    with pytest.raises(StoreError, match=r"changing at http.* holds other points, or none"):
+    client(qdrant_url).delete(stored_in(folder), points_selector=[3], wait=True)
+    with pytest.raises(StoreError, match=r"changing-\w+ at http.* holds other points, or none"):
         store.open(folder)
-    client(qdrant_url).delete_collection("changing")
-    with pytest.raises(StoreError, match=r"changing at http.* holds other points, or none"):
+    client(qdrant_url).delete_collection(stored_in(folder))
+    with pytest.raises(StoreError, match=r"changing-\w+ at http.* holds other points, or none"):
         store.open(folder)
 
 
@@ -206,11 +204,16 @@ def test_a_key_that_is_missing_or_wrong_is_named_but_not_shown(
             assert nearest(guarded.open(written(guarded, made, tmp_path)), directions(1)[0], 1)
 
 
+def only_one(asking: QdrantClient) -> str:
+    """The name of the only collection; empty before it is made."""
+    return next((each.name for each in asking.get_collections().collections), "")
+
+
 def killed_at(node: QdrantServer, points: int, asking: QdrantClient) -> threading.Thread:
-    """Kills a node when the collection ``spread`` has so many points."""
+    """Kills a node when its only collection has so many points."""
 
     def kill() -> None:
-        while not asking.collection_exists("spread") or asking.count("spread").count < points:
+        while not (name := only_one(asking)) or asking.count(name).count < points:
             time.sleep(0.001)
         node.kill()
 
@@ -225,7 +228,7 @@ def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twi
 ) -> None:
     made = list(shards(directions(1000)))
     with QdrantServer(tmp_path / "server") as server:
-        store = qdrant(server.url, collection="spread", batch=10, patience_s=0.5)
+        store = qdrant(server.url, batch=10, patience_s=0.5)
         watching = client(server.url)
 
         killer = killed_at(server, 430, watching)
@@ -234,14 +237,15 @@ def test_a_server_killed_while_it_is_written_to_is_resumed_and_holds_nothing_twi
         killer.join()
         assert not (tmp_path / "store.json").exists()
         server.start()
-        kept = watching.count("spread").count
+        name = only_one(watching)
+        kept = watching.count(name).count
         assert 430 <= kept < 1000
-        before = versions(server.url, "spread", kept)
+        before = versions(server.url, name, kept)
         whole = kept // 100 * 100
         written(store, made, tmp_path)
         # What was there of whole shards was not sent again.
-        assert versions(server.url, "spread", 1000)[:whole] == before[:whole]
-        assert watching.count("spread").count == 1000
+        assert versions(server.url, name, 1000)[:whole] == before[:whole]
+        assert watching.count(name).count == 1000
         searcher = store.open(tmp_path)
         for vector in directions(3, seed=1):
             assert nearest(searcher, vector, 20) == full_sort(made, vector, 20)
@@ -307,13 +311,13 @@ def test_the_hybrid_run_of_a_cluster_equals_the_local_one_also_when_a_node_is_ki
     published: tuple[list[Document], list[Query], list[Ranking]], tmp_path: Path
 ) -> None:
     documents, asked, expected = published
-    settings = {"shards": 6, "replicas": 2, "collection": "spread"}
+    settings = {"shards": 6, "replicas": 2}
     with cluster_of_three(tmp_path) as nodes:
         folder = indexed(hybrid(qdrant(nodes[0].url, **settings)), documents, tmp_path)
         for node in nodes:
             assert run_of(hybrid(qdrant(node.url, **settings)).open(folder), asked) == expected
         asking = client(nodes[0].url)
-        info = asking.http.distributed_api.collection_cluster_info("spread").result
+        info = asking.http.distributed_api.collection_cluster_info(only_one(asking)).result
         assert info is not None
         assert 0 < len(info.local_shards) < 6
         assert len(info.local_shards) + len(info.remote_shards) == 12
@@ -331,7 +335,7 @@ def test_a_node_of_three_that_is_lost_between_upserts_loses_no_point_and_adds_no
     asked = directions(3, seed=1)
     expected = [full_sort(made, vector, 20) for vector in asked]
     with cluster_of_three(tmp_path) as (first, second, third):
-        settings = {"collection": "spread", "shards": 6, "replicas": replicas}
+        settings = {"shards": 6, "replicas": replicas}
         store = qdrant(first.url, **settings)
         killer = killed_at(third, 900, client(first.url))
         if replicas == 1:
@@ -343,4 +347,4 @@ def test_a_node_of_three_that_is_lost_between_upserts_loses_no_point_and_adds_no
         for node in [first, second, *([third] if replicas == 1 else [])]:
             searcher = qdrant(node.url, **settings).open(tmp_path)
             assert [nearest(searcher, vector, 20) for vector in asked] == expected
-        assert client(first.url).count("spread").count == 3000
+        assert client(first.url).count(stored_in(tmp_path)).count == 3000

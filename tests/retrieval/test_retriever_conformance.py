@@ -34,8 +34,8 @@ from tests.workspace import ROOT
 
 # What `mine` finds is up to a system that others built; tests/retrieval/test_outside.py.
 NAMES = sorted({path.stem for path in (ROOT / "conf/retriever").glob("*.yaml")} - {"mine"})
-CHOICES: list[Any] = [(name, "") for name in NAMES]
-for name in ("wordllama", "hybrid"):
+CHOICES: list[Any] = [(name, "") for name in NAMES if name != "qdrant-hybrid"]
+for name in ("wordllama", "hybrid", "qdrant-hybrid"):
     CHOICES += [(name, "qdrant-local"), pytest.param(name, "qdrant", marks=pytest.mark.slow)]
 HEADS = {
     "TransformerEncoder": "XLMRobertaModel",

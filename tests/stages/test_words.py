@@ -63,6 +63,7 @@ NEEDS: dict[tuple[str, str], list[str]] = {
     ("questioner", "none"): [],
     ("retriever", "mine"): [*OWN, "retriever.call=mine:search"],
     ("generator", "mine"): [*OWN, "generator.call=mine:answer", "generator.repeats=2"],
+    ("retriever", "qdrant-hybrid"): ["vector_store=qdrant-local"],
     ("vector_store", "*"): ["retriever=wordllama"],
     ("vector_store", "qdrant"): ["retriever=wordllama", "vector_store.url=QDRANT"],
     ("engine", "*"): ["retriever=wordllama"],

@@ -92,20 +92,11 @@ class OutsideRetriever(OutsideSettings):
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:  # noqa: ARG002
         """Write the texts, with which passages are matched; the system has its own index."""
-        write_lines(folder / TEXTS, map(_text, documents))
+        write_lines(folder / TEXTS, map(text_of, documents))
 
     def open(self, folder: Path) -> "OutsideSearcher":
         """Read the texts, and the replies that are kept."""
-        parts: dict[str, list[tuple[int, str]]] = {}
-        for _, row in read_lines(folder / TEXTS):
-            parts.setdefault(row["doc_id"], []).append((row["start"], row["text"]))
-        documents: dict[str, str] = {}
-        for doc_id, ranges in parts.items():
-            whole = ""
-            for start, text in sorted(ranges):
-                # Chunks may overlap, and blank ends may be left out.
-                whole = whole[:start].ljust(start) + text + whole[start + len(text) :]
-            documents[doc_id] = whole
+        documents = whole_texts(row for _, row in read_lines(folder / TEXTS))
         return OutsideSearcher(OutsideSystem(self), PassageMatcher(documents))
 
 
@@ -255,9 +246,25 @@ def _kept(row: Mapping[str, Any]) -> Reply:
     return parse(Reply, fields, "the journal of a system")
 
 
-def _text(document: Document) -> dict[str, Any]:
+def text_of(document: Document) -> dict[str, Any]:
+    """Return the text of a document, or of a chunk and where it begins."""
     chunk = document.chunk if isinstance(document, IndexedChunk) else Chunk(document.doc_id)
     return {"doc_id": chunk.doc_id, "start": chunk.start, "text": document.content}
+
+
+def whole_texts(rows: Iterable[Mapping[str, Any]]) -> dict[str, str]:
+    """Return doc_id to text, from what `text_of` returned."""
+    parts: dict[str, list[tuple[int, str]]] = {}
+    for row in rows:
+        parts.setdefault(row["doc_id"], []).append((row["start"], row["text"]))
+    documents: dict[str, str] = {}
+    for doc_id, ranges in parts.items():
+        whole = ""
+        for start, text in sorted(ranges):
+            # Chunks may overlap, and blank ends may be left out.
+            whole = whole[:start].ljust(start) + text + whole[start + len(text) :]
+        documents[doc_id] = whole
+    return documents
 
 
 def _asking(settings: OutsideSettings) -> Callable[[str], Any]:

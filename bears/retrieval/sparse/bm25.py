@@ -32,6 +32,7 @@ from bears.retrieval.sparse.terms import (
     Vocabulary,
     changes,
 )
+from bears.retrieval.vectors import Terms
 from bears.types import Document, Ranking
 
 TOGETHER = 2 << 20
@@ -265,6 +266,22 @@ class BM25Searcher:
         """Return the numbers of the known terms of a text, ascending, with their idf."""
         return {term: float(self._idf[term]) for term in sorted(self._counts(text))}
 
+    def terms_asked(self, text: str) -> Terms:
+        """Return the known terms of a question; their product with `terms_held` is the score."""
+        counts = self._counts(text)
+        return Terms([*counts], [held * float(self._idf[term]) for term, held in counts.items()])
+
+    def terms_held(self, chunks: range) -> tuple[Terms, ...]:
+        """Return the terms of each of these chunks, with their saturated frequencies."""
+        order, starts = self._by_chunk
+        index, found = self._index, []
+        for chunk in chunks:
+            places = order[starts[chunk] : starts[chunk + 1]]
+            counts = index.counts[places]
+            numbers = index.starts.searchsorted(places, side="right") - 1
+            found.append(Terms(numbers.tolist(), (counts / (counts + self._norms[chunk])).tolist()))
+        return tuple(found)
+
     def _counts(self, text: str) -> Counter[int]:
         """Return the numbers of the known terms of a text, and how often it has them."""
         numbers = map(self._index.numbers.get, self._analyze(text))
@@ -297,6 +314,13 @@ class BM25Searcher:
             keep = allowed[chunks]
             chunks, values = chunks[keep], values[keep]
         return _summed(chunks, values, len(index.lengths))
+
+    @cached_property
+    def _by_chunk(self) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
+        """Return the places of all postings by chunk, and where those of each chunk begin."""
+        chunks, n = self._index.chunks, len(self._index.lengths)
+        ends = np.bincount(chunks, minlength=n).cumsum()
+        return chunks.argsort(kind="stable"), np.concatenate([[0], ends])
 
     @cached_property
     def _groups(self) -> NDArray[np.str_]:

@@ -17,6 +17,8 @@ from bears.types import Ranking
 PRODUCT = 1 << 24
 """How many scores are computed at once, of 4 bytes each."""
 _UNIT = 2.0**-24
+FIT = "index again with the encoder of the questions: `dvc repro index`"
+"""What to do if the vectors of questions and of an index do not fit."""
 
 
 class Memory:
@@ -139,12 +141,19 @@ def cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
     return np.asarray(vectors.astype(np.float64) @ vector.astype(np.float64))
 
 
-def check_dimensions(vectors: Vectors, dimensions: int) -> None:
-    """Raise StoreError if the questions' dimensions differ from those of the index."""
+def check_dimensions(
+    vectors: Vectors,
+    dimensions: int,
+    fit: str = FIT,
+) -> None:
+    """Raise StoreError if the questions' dimensions differ from those of the index.
+
+    Args:
+        fit: what to do then.
+    """
     if vectors.shape[1] != dimensions:
         raise StoreError(
-            f"the question has {vectors.shape[1]} dimensions, the index {dimensions}; "
-            "index again with the encoder of the questions: `dvc repro index`"
+            f"the question has {vectors.shape[1]} dimensions, the index {dimensions}; {fit}"
         )
 
 

@@ -2,14 +2,18 @@
 
 import hashlib
 import json
+import math
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from statistics import fmean
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
@@ -24,8 +28,9 @@ from bears.retrieval.stores.memory import (
     read_chunks,
 )
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
+from bears.retrieval.stores.qdrant_theirs import PointMatcher, Theirs, write_texts
 from bears.retrieval.vectors import NumberedShard, Shard, Vectors, numbered
-from bears.types import ForbidsExtra, Positive, Ranking
+from bears.types import Document, ForbidsExtra, Positive, Ranking
 
 
 @dataclass(frozen=True)
@@ -40,7 +45,7 @@ class _Contents(ForbidsExtra):
 
 @dataclass(frozen=True)
 class Qdrant:
-    """A collection of named vectors.
+    """A collection of named vectors: one of its own, or one that another program filled.
 
     On a server, the index folder only says where the collection is and what it holds. A shard
     that the collection already holds is not sent again, so an interrupted run goes on, and
@@ -51,8 +56,9 @@ class Qdrant:
     Args:
         url: of the server, or of any node of a cluster; ``:memory:``: in this process.
         api_key_env: the environment variable that holds the key; empty: the server needs none.
-        collection: its name; None: ``label`` and a digest of the first shard and of the settings.
-        label: the beginning of the name of a collection without a name of its own.
+        collection: one that another program filled, which is only read; None: one of its own.
+        label: the beginning of the name of its own; a digest of the first shard and the settings
+            follows.
         exact: compare every vector; otherwise search a graph, which misses some.
         hnsw: see `Hnsw`; used if the search is not exact.
         shards: parts of a new collection, for a cluster to spread over its nodes.
@@ -60,9 +66,12 @@ class Qdrant:
         batch: points per request.
         timeout_s: for one request.
         patience_s: how long to retry when the server stops answering.
+        vector_name, sparse_name, sparse_model, id_key, text_key: of ``collection``; see `Theirs`.
+        complete: adds terms to shards; no setting.
 
     Raises:
-        ConfigurationError: an approximate search in this process, which has none.
+        ConfigurationError: an approximate search, or another program's collection, in this
+            process, which has neither.
         RetrieverUnavailable: qdrant-client is not installed.
     """
 
@@ -77,6 +86,12 @@ class Qdrant:
     batch: Positive
     timeout_s: Positive
     patience_s: float
+    vector_name: str = ""
+    sparse_name: str = ""
+    sparse_model: str = "qdrant/bm25"
+    id_key: str = "doc_id"
+    text_key: str = ""
+    complete: Callable[[Iterable[Shard]], Iterable[Shard]] = iter
 
     def __post_init__(self) -> None:
         # Before anything is encoded.
@@ -90,6 +105,25 @@ class Qdrant:
                 "vector_store.exact is false, but Qdrant without a server compares every vector; "
                 "choose vector_store=qdrant, or leave it true"
             )
+        if self.url == IN_PROCESS and self.collection:
+            raise ConfigurationError(
+                f"vector_store.collection is {self.collection!r}, but Qdrant without a server has "
+                "nothing that another program filled; choose vector_store=qdrant, or leave it null"
+            )
+
+    @property
+    def borrows(self) -> bool:
+        """Return whether another program filled the collection."""
+        return self.collection is not None
+
+    def borrow(self, documents: Iterable[Document], folder: Path) -> None:
+        """Check the collection of another program, and keep what its points are matched with.
+
+        Raises:
+            StoreError: the collection is missing, or does not have what the settings name.
+        """
+        write_texts(documents, folder)
+        self.open(folder)
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
         """Send every shard that the collection does not hold, and record what it then holds.
@@ -104,7 +138,7 @@ class Qdrant:
             return
         server = self._server()
         collection, starts, total, dimensions = None, dict[int, str](), 0, 0
-        for shard in numbered(shards):
+        for shard in numbered(self.complete(shards)):
             if collection is None:
                 dimensions = shard.dimensions
                 collection = self._prepared(server, shard)
@@ -129,6 +163,8 @@ class Qdrant:
         """
         if self.url == IN_PROCESS:
             return self._filled(folder)
+        if self.collection is not None:
+            return self._theirs(self.collection, folder)
         expected = read_value(folder / "store.json", _Contents)
         server = self._server()
         collection = self._named(server, expected.collection)
@@ -140,12 +176,19 @@ class Qdrant:
             raise _unexpected(collection.name, server.url, "other points, or none")
         return QdrantSearcher(collection, expected.dimensions)
 
+    def _theirs(self, name: str, folder: Path) -> "QdrantSearcher":
+        hnsw = None if self.exact else self.hnsw
+        names = self.vector_name, self.sparse_name, self.sparse_model, self.id_key, self.text_key
+        theirs = Theirs(self._server(), name, hnsw, *names, PointMatcher(folder))
+        return QdrantSearcher(theirs, theirs.size)
+
     def _filled(self, folder: Path) -> "QdrantSearcher":
         vectors, doc_ids, groups = read_chunks(folder)
         collection = self._named(self._server(), "points")
         texts = ("",) * len(doc_ids)
-        for shard in numbered([Shard(0, tuple(doc_ids), tuple(groups), texts, vectors)]):
-            collection.create(shard.dimensions, self.shards, self.replicas)
+        whole = Shard(0, tuple(doc_ids), tuple(groups), texts, vectors)
+        for shard in numbered(self.complete([whole])):
+            collection.create(shard, self.shards, self.replicas)
             collection.upsert(shard, self.batch)
         return QdrantSearcher(collection, vectors.shape[1])
 
@@ -160,17 +203,13 @@ class Qdrant:
 
     def _prepared(self, server: Server, first: NumberedShard) -> Collection:
         """Return the collection; create it if it is absent, refuse it if it holds other points."""
-        collection = self._named(server, self.collection or self._derived(first))
+        collection = self._named(server, self._derived(first))
         dimensions = collection.dimensions()
         if dimensions is None:
-            collection.create(first.dimensions, self.shards, self.replicas)
-        elif dimensions != first.dimensions:
-            raise StoreError(
-                f"the collection {collection.name} at {server.url} has 'dense' vectors of "
-                f"{dimensions} dimensions, the encoder makes {first.dimensions}. Choose another "
-                "name in vector_store.collection, or leave that empty"
-            )
-        elif collection.count() and collection.shards_at([0]) != [first.digest]:
+            collection.create(first, self.shards, self.replicas)
+        elif dimensions != first.dimensions or (
+            collection.count() and collection.shards_at([0]) != [first.digest]
+        ):
             raise _unexpected(collection.name, server.url, "other points")
         else:
             collection.set_graph()
@@ -196,7 +235,7 @@ def _unexpected(name: str, url: str, contents: str) -> StoreError:
     return StoreError(
         f"the collection {name} at {url} holds {contents}, which is not this index. Index again "
         "(`dvc repro --force --single-item index`). To keep what the collection holds, choose "
-        "another name in vector_store.collection first"
+        "another vector_store.label first"
     )
 
 
@@ -216,7 +255,7 @@ class QdrantSearcher:
     """
 
     def __init__(self, points: Collection, dimensions: int) -> None:
-        self._points, self._dimensions, self._hnsw = points, dimensions, points.hnsw
+        self.collection, self._dimensions, self._hnsw = points, dimensions, points.hnsw
         self._slack = dense_slack(dimensions)
 
     def nearest(self, vectors: Vectors, k: int, groups: Sequence[str]) -> list[Ranking]:
@@ -239,7 +278,7 @@ class QdrantSearcher:
             shares.append(len(wanted & found) / len(wanted) if wanted else 1.0)
         settings, graph = asdict(self._hnsw), {}
         smallest = settings.pop("from_kb")
-        size = self._points.count() * self._dimensions * 4 // 1024
+        size = self.collection.count() * self._dimensions * 4 // 1024
         if self._hnsw.m == 0:
             graph = {"graph": "none: m is 0"}
         elif size < smallest:
@@ -253,37 +292,108 @@ class QdrantSearcher:
     def _nearest(
         self, vectors: Vectors, k: int, groups: Sequence[str], exact: bool
     ) -> list[Ranking]:
-        check_dimensions(vectors, self._dimensions)
+        check_dimensions(vectors, self._dimensions, self.collection.fit)
+
+        def request(place: int, limit: int) -> Any:
+            return self.collection.request(vectors[place].tolist(), limit, exact, groups[place])
+
         rankings = []
-        for first in range(0, len(vectors), TOGETHER):
-            some = slice(first, first + TOGETHER)
-            rankings += self._of_batch(vectors[some], k, groups[some], exact)
+        found = self._deep(len(vectors), k, k + k // 4 + 8, request, self._slack)
+        for points, vector in zip(found, vectors, strict=True):
+            scores = [point.score for point in points]
+            if exact and points:
+                name, stored = self.collection.vector, [point.vector for point in points]
+                named = [each[name] if isinstance(each, dict) else each for each in stored]
+                scores = cosines(np.array(named, np.float32), vector).tolist()
+            rankings.append(best(*self._by_document(points, scores), k))
         return rankings
 
-    def _of_batch(
-        self, vectors: Vectors, k: int, groups: Sequence[str], exact: bool
+    def fused(
+        self,
+        vectors: Vectors,
+        sparse: Sequence[Any],
+        k: int,
+        groups: Sequence[str],
+        window: int,
+        fusion: Any,
     ) -> list[Ranking]:
-        """Send one request, and more for questions whose last document may tie with others."""
-        found: dict[int, list[Any]] = {}
-        missing, limit = list(range(len(vectors))), k + k // 4 + 8
-        while missing:
-            requests = [
-                self._points.request(vectors[i].tolist(), limit, exact, groups[i]) for i in missing
-            ]
-            found.update(zip(missing, self._points.search(requests), strict=True))
-            missing = [i for i in missing if not _is_deep_enough(found[i], limit, k, self._slack)]
-            limit *= 2
-        return [_ranking(found[i], vector, k, exact) for i, vector in enumerate(vectors)]
+        """Return for each question the ``k`` documents of highest score, fused by Qdrant.
 
+        The order of equal scores is open in Qdrant. Points of the same content, which a ranking has
+        in any order, therefore share the mean of their scores.
 
-def _is_deep_enough(points: Sequence[Any], limit: int, k: int, slack: float) -> bool:
-    """Return whether ``points`` has every point that may be among the ``k`` best."""
-    return len(points) < limit or points[-1].score < points[k - 1].score - slack
+        Args:
+            vectors: of the questions.
+            sparse: as `Collection.sparse_query` returns them.
+            k: how many documents.
+            groups: see `nearest`.
+            window: points of each ranking that are fused; more if they are of too few documents.
+            fusion: as `Collection.fusion` returns it.
 
+        Raises:
+            StoreError: the vectors' dimensions differ from those of the index.
+        """
+        check_dimensions(vectors, self._dimensions, self.collection.fit)
 
-def _ranking(points: Sequence[Any], vector: Vectors, k: int, exact: bool) -> Ranking:
-    scores = np.array([point.score for point in points], np.float64)
-    if exact and points:
-        stored = np.array([point.vector["dense"] for point in points], np.float32)
-        scores = cosines(stored, vector)
-    return best(scores, [point.payload["doc_id"] for point in points], k)
+        def request(place: int, limit: int) -> Any:
+            vector = vectors[place].tolist()
+            return self.collection.fused(vector, sparse[place], limit, groups[place], fusion)
+
+        rankings = []
+        for points in self._deep(len(vectors), k, max(window, k), request):
+            alike = defaultdict[Any, list[float]](list)
+            same = [point.payload.get("same", point.id) for point in points]
+            for key, point in zip(same, points, strict=True):
+                alike[key].append(point.score)
+            scores = [fmean(alike[key]) for key in same]
+            rankings.append(best(*self._by_document(points, scores), k))
+        return rankings
+
+    def _deep(
+        self,
+        questions: int,
+        k: int,
+        limit: int,
+        request: Callable[[int, int], Any],
+        slack: float = -math.inf,
+    ) -> Iterator[Sequence[Any]]:
+        """Yield the points of each question: all that may be of the ``k`` best documents.
+
+        Args:
+            questions: how many there are.
+            k: how many documents.
+            limit: how many points are asked for at first.
+            request: makes the request of a question, for so many points.
+            slack: how far below the score of the last document a better point may be; by default,
+                none is.
+        """
+
+        def enough(points: Sequence[Any], limit: int) -> bool:
+            scores, _ = self._by_document(points, [point.score for point in points])
+            if len(points) < limit or len(scores) < k:
+                return len(points) < limit
+            return bool(points[-1].score < scores[k - 1] - slack)
+
+        for first in range(0, questions, TOGETHER):
+            missing, depth = list(range(questions))[first : first + TOGETHER], limit
+            found: dict[int, list[Any]] = {}
+            while missing:
+                requests = [request(place, depth) for place in missing]
+                found.update(zip(missing, self.collection.search(requests), strict=True))
+                missing = [place for place in missing if not enough(found[place], depth)]
+                depth *= 2
+            yield from (found[place] for place in sorted(found))
+
+    def _by_document(
+        self, points: Sequence[Any], scores: Sequence[float]
+    ) -> tuple[NDArray[np.float64], list[str]]:
+        """Return the score of each document, the best of its points, and the documents, in order.
+
+        Each of our points is a chunk of its own.
+        """
+        doc_ids, found = [*map(self.collection.doc_id, points)], dict[str, float]()
+        if not isinstance(self.collection, Theirs):
+            return np.array(scores, np.float64), doc_ids
+        for doc_id, score in zip(doc_ids, scores, strict=True):
+            found[doc_id] = max(score, found.get(doc_id, score))
+        return np.array([*found.values()], np.float64), [*found]

@@ -3,13 +3,15 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import Field
 
 from bears.config import checkout
 from bears.errors import ConfigurationError, StoreError
 from bears.llm.models import check_variable, value_of
+from bears.retrieval.sparse.bm25 import BM25Searcher
+from bears.retrieval.stores.memory import FIT
 from bears.retrieval.vectors import NumberedShard
 from bears.types import Positive
 
@@ -58,7 +60,12 @@ class Server:
         try:
             # The versions are not compared: only calls that 1.16 knows are made.
             self.client = QdrantClient(
-                url, api_key=key, timeout=timeout_s, check_compatibility=False
+                url,
+                api_key=key,
+                timeout=timeout_s,
+                check_compatibility=False,
+                # The server encodes what `Theirs.sparse_query` asks it to, not a package here.
+                cloud_inference=url != IN_PROCESS,
             )
         except ValueError as error:
             raise ConfigurationError(
@@ -111,7 +118,16 @@ class Collection:
         server: where they are.
         name: of the collection.
         hnsw: the graph of the approximate search; None: the search is exact.
+
+    Attributes:
+        vector: the name of the dense vectors; empty: they have none.
+        sparse: the name of the sparse vectors, if there are any.
+        fetched: the keys of the payload that come with a point.
+        fit: what to do if a question's dimensions differ from those of the vectors.
     """
+
+    vector, sparse, fit = "dense", "sparse", FIT
+    fetched: tuple[str, ...] = ("doc_id", "same")
 
     def __init__(self, server: Server, name: str, hnsw: Hnsw | None) -> None:
         from qdrant_client import models
@@ -142,13 +158,16 @@ class Collection:
         known = {record.id: (record.payload or {}).get("shard", "") for record in records}
         return [str(known.get(start, "")) for start in starts]
 
-    def create(self, dimensions: int, shards: int, replicas: int) -> None:
-        """Create the collection."""
-        vector = self._api.VectorParams(size=dimensions, distance=self._api.Distance.DOT)
+    def create(self, first: NumberedShard, shards: int, replicas: int) -> None:
+        """Create the collection for shards like the first."""
+        vector = self._api.VectorParams(size=first.dimensions, distance=self._api.Distance.DOT)
         self._ask(
             self._client.create_collection,
             self.name,
             vectors_config={"dense": vector},
+            sparse_vectors_config={"sparse": self._api.SparseVectorParams()}
+            if first.shard.terms
+            else None,
             shard_number=shards,
             replication_factor=replicas,
             **self._graph(),
@@ -176,10 +195,17 @@ class Collection:
     def upsert(self, numbered: NumberedShard, size: int) -> None:
         """Store a shard, ``size`` points per request; sending it twice stores it once."""
         for first in range(0, len(numbered), size):
-            vectors = numbered.shard.vectors[first : first + size].tolist()
+            vectors: dict[str, Any] = {
+                "dense": numbered.shard.vectors[first : first + size].tolist()
+            }
+            if terms := numbered.shard.terms[first : first + size]:
+                vectors["sparse"] = [
+                    self._api.SparseVector(indices=numbers, values=weights)
+                    for numbers, weights in terms
+                ]
             payloads = numbered.payloads[first : first + size]
             ids = range(numbered.start + first, numbered.start + first + len(payloads))
-            batch = self._api.Batch(ids=list(ids), vectors={"dense": vectors}, payloads=payloads)
+            batch = self._api.Batch(ids=list(ids), vectors=vectors, payloads=payloads)
             self._ask(self._client.upsert, self.name, batch, wait=True)
 
     def indexed(self) -> bool:
@@ -192,23 +218,68 @@ class Collection:
 
         The points of an exact search come with their vectors.
         """
-        ef = self.hnsw.ef if self.hnsw and not exact else None
-        # The local mode warns of parameters that it ignores.
-        in_process = self._server.url == IN_PROCESS
         return self._api.QueryRequest(
             query=vector,
-            using="dense",
+            using=self.vector or None,
             limit=limit,
-            filter=self._where("group", group),
-            params=None if in_process else self._api.SearchParams(exact=exact, hnsw_ef=ef),
-            with_payload=["doc_id"],
-            with_vector=["dense"] if exact else False,
+            filter=self.within(group),
+            params=self._params(exact),
+            with_payload=[*self.fetched],
+            with_vector=[self.vector] if exact else False,
         )
+
+    def fused(self, vector: list[float], sparse: Any, limit: int, group: str, fusion: Any) -> Any:
+        """Return a request for two fused rankings of at most ``limit`` points of ``group`` each.
+
+        Args:
+            vector: of the question.
+            sparse: as `sparse_query` returns it.
+            limit: points of each ranking.
+            group: see `request`.
+            fusion: see `fusion`.
+        """
+        options = {"limit": limit, "filter": self.within(group)}
+        dense = {"query": vector, "using": self.vector or None}
+        params = self._params(exact=self.hnsw is None)
+        legs = [self._api.Prefetch(**dense, **options, params=params)]
+        if sparse is not None:
+            legs.append(self._api.Prefetch(query=sparse, using=self.sparse, **options))
+        return self._api.QueryRequest(
+            prefetch=legs, query=fusion, limit=2 * limit, with_payload=[*self.fetched]
+        )
+
+    def fusion(self, method: Literal["rrf", "dbsf"], constant: int) -> Any:
+        """Return how two rankings are fused; ``constant``: of RRF, for ranks from 1."""
+        if method == "dbsf":
+            return self._api.FusionQuery(fusion=self._api.Fusion.DBSF)
+        # Qdrant's ranks start at 0.
+        return self._api.RrfQuery(rrf=self._api.Rrf(k=constant + 1))
+
+    def _params(self, exact: bool) -> Any:
+        # The local mode warns of parameters that it ignores.
+        if self._server.url == IN_PROCESS:
+            return None
+        ef = self.hnsw.ef if self.hnsw and not exact else None
+        return self._api.SearchParams(exact=exact, hnsw_ef=ef)
 
     def search(self, requests: list[Any]) -> list[list[Any]]:
         """Return the points of each request, best first; all are sent together."""
         answers = self._ask(self._client.query_batch_points, self.name, requests)
         return [answer.points for answer in answers]
+
+    def doc_id(self, point: Any) -> str:
+        """Return the chunk that a point is of."""
+        return str(point.payload["doc_id"])
+
+    def within(self, group: str) -> Any:
+        """Return a filter for the points of a group; None if it is empty."""
+        return self._where("group", group)
+
+    def sparse_query(self, question: str, bm25: BM25Searcher | None) -> Any:
+        """Return the sparse vector of a question; None if it is empty."""
+        assert bm25 is not None
+        numbers, weights = bm25.terms_asked(question)
+        return self._api.SparseVector(indices=numbers, values=weights) if numbers else None
 
     def _where(self, field: str, value: str) -> Any:
         """Return a filter for points with this value; None if it is empty."""
