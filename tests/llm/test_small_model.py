@@ -115,7 +115,9 @@ def test_every_word_local_asks_where_the_model_is_served() -> None:
         for path in (ROOT / "conf").glob("*/local.yaml")
     }
     words = {name: settings for name, settings in found.items() if "base_url" in settings}
-    assert words.keys() == {"translator", "questioner", "generator", "judge", "rewriter"}
+    assert words.keys() == {
+        *("translator", "questioner", "generator", "judge", "rewriter", "ragas"),
+    }
     for settings in words.values():
         assert settings["model"] == NAME
         assert settings["base_url"] == f"http://127.0.0.1:{PORT}/v1"
