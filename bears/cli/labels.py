@@ -333,10 +333,13 @@ def decide(
     items, drawn_items = pair.items, pair.drawn(labeled)
     labels = [pair.value(draw) for draw in labeled]
     found = evidence(items, drawn_items, labels)
-    better = a if found.low > 0 else b if found.high < 0 else ""
-    equal = within is not None and max(-found.low, found.high) <= within
+    better = {1: a, -1: b}.get(found.better, "")
+    known = found.low == found.high
+    equal = not better and (known or (within is not None and max(-found.low, found.high) <= within))
     if better:
         verdict = f"{better} is better; labeling may stop"
+    elif known:
+        verdict = "equal: everything is labeled"
     elif equal:
         verdict = f"equal to within {within:g}; labeling may stop"
     else:

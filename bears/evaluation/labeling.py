@@ -197,14 +197,15 @@ def estimated(
         such: whether the interval is for other questions of the same kind; else it is for these.
 
     Returns:
-        None with fewer than three labels.
+        None with fewer than three labels, or if fewer than two questions have all of theirs.
     """
     given, places = np.array(labels, float), np.array([draw.item for draw in draws], int)
     n = int((~np.isnan(given)).sum())
-    if n < 3:
-        return None
     asked = items.questions[places]
     lost = np.unique(asked[np.isnan(given)])
+    whole = np.setdiff1d(items.questions, lost)
+    if n < 3 or (len(whole) < 2 and (such or len(lost))):
+        return None
     given = np.where(np.isin(asked, lost), items.judge[places], given)
     steps = _steps(items, draws, given)
     number = np.arange(len(draws))
@@ -226,9 +227,8 @@ def estimated(
         variance = max(variance, items.of * spread)
         freedom = min(freedom, items.of - len(lost) - 1)
     if len(lost):
-        whole = np.bincount(items.questions, items.weights * items.judge, items.of)
-        errors = _by_question(items, draws, given, 1.0) - whole
-        rest = errors[np.setdiff1d(items.questions, lost)]
+        judged = np.bincount(items.questions, items.weights * items.judge, items.of)
+        rest = (_by_question(items, draws, given, 1.0) - judged)[whole]
         value += len(lost) * float(rest.mean())
         variance += len(lost) * float(rest.var(ddof=1)) * (1 + len(lost) / len(rest))
         freedom = min(freedom, len(rest) - 1)
@@ -272,13 +272,19 @@ class Evidence:
     Args:
         e: the e-value against equal systems.
         difference: the mean of the unbiased estimates.
-        low, high: of the 95 % confidence sequence.
+        low, high: of the 95 % confidence sequence; both are the difference once it is known.
     """
 
     e: float
     difference: float
     low: float
     high: float
+
+    @property
+    def better(self) -> int:
+        """Return 1 if the first system is better, -1 if the second is, 0 if it is open or equal."""
+        decided = self.e >= CONVINCING or self.low == self.high
+        return int(np.sign(self.difference)) if decided else 0
 
 
 def evidence(items: Items, draws: Sequence[Draw], labels: Sequence[float]) -> Evidence:
@@ -299,12 +305,18 @@ def evidence(items: Items, draws: Sequence[Draw], labels: Sequence[float]) -> Ev
     seen = float((items.weights[places] * given).sum()) / items.of
     sides = ends.min(axis=0), ends.max(axis=0)
     least, most = (float(np.delete(end, places).sum()) / items.of for end in sides)
-    possible = (nulls >= seen + least - SLACK * limit) & (nulls <= seen + most + SLACK * limit)
-    kept = nulls[(values < CONVINCING) & possible]
-    rest = len(items.weights) - len(draws)
-    middle = (float(estimates.mean()) if rest else seen) if len(draws) else 0.0
-    low, high = (float(kept[0]), float(kept[-1])) if len(kept) and rest else (middle, middle)
-    return Evidence(highest_e_value(estimates, bounds, 0.0), middle, low, high)
+    e = highest_e_value(estimates, bounds, 0.0)
+    if len(draws) == len(items.weights):
+        # Labels that cancel out leave a sum of rounding errors.
+        known = seen if abs(seen) > SLACK * limit else 0.0
+        return Evidence(e, known, known, known)
+    middle = float(estimates.mean()) if len(draws) else 0.0
+    # The truth may lie between a difference that was rejected and the next one.
+    kept = np.flatnonzero(values < CONVINCING)
+    outer = kept[[0, -1]] + [-1, 1] if len(kept) else np.array([0, len(nulls) - 1])
+    low, high = nulls[outer.clip(0, len(nulls) - 1)].tolist()
+    low, high = max(low, seen + least), min(high, seen + most)
+    return Evidence(e, middle, min(low, high), max(low, high))
 
 
 def bets(items: Items, draws: Sequence[Draw], labels: Floats) -> tuple[Floats, Floats]:
