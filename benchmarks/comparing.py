@@ -5,16 +5,18 @@
 Questions are equally hard for both systems: each question has a normal number that both share, and
 each system adds its own; the sum's quantile gives the value. It prints the tables of
 docs/statistics.md: how often equal systems are called different (5 % at most), how often the 95 %
-interval holds the truth, how often any two equal systems of several are called different, and how
-often p and the interval contradict.
+interval holds the truth, how often any two equal systems of several are called different, and, for
+ten kinds of differences, how wide the interval is and how often it contradicts p.
 """
 
 import gc
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from itertools import combinations, product
 
 import numpy as np
+from scipy import stats
 from scipy.special import ndtr
 from statsmodels.stats.multitest import multipletests
 from tabulate import tabulate
@@ -26,6 +28,7 @@ from bears.evaluation.means import RESAMPLES
 
 GRADES = np.array([0.0, 0.3, 0.387, 0.5, 0.613, 0.693, 0.85, 0.92, 1.0])
 SIZES = (60, 300, 3000)
+INTERVALS = (12, 20, 60, 300)
 YES_NO = {
     "yes or no, .70 and .70": (0.70, 0.70, 0.6),
     "yes or no, .70 and .60": (0.70, 0.60, 0.6),
@@ -89,17 +92,49 @@ def row(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> 
     return cells
 
 
-def contradictions(
-    name: str, draws: int, shares: Sequence[Floats], correlation: float
-) -> list[str]:
-    """Return, for each size, how often p and the interval of a graded measure contradict."""
-    cells = [name]
-    for n in SIZES:
-        a, b = drawn(n, draws, shares, correlation, generator(name, n))
-        found = of_means(a, b, RESAMPLES)
+def kinds() -> dict[str, Callable[[np.random.Generator, tuple[int, int]], Floats]]:
+    """Return ten kinds of differences, each a function that draws some."""
+    hair = {f"a hair, {lost:.0%} lost": partial(_hair, lost=lost) for lost in (0.02, 0.05, 0.10)}
+    return {
+        "nDCG, unrelated": lambda rng, shape: rng.choice(GRADES, shape) - rng.choice(GRADES, shape),
+        "nDCG, one in ten differs": lambda rng, shape: np.where(
+            rng.random(shape) < 0.1, rng.choice([-0.5, 0.307, 0.613], shape), 0.0
+        ),
+        "nDCG, one in 30 differs": lambda rng, shape: np.where(
+            rng.random(shape) < 1 / 30, rng.choice([-0.5, 0.307, 0.613], shape), 0.0
+        ),
+        "skewed": lambda rng, shape: np.minimum(rng.exponential(0.1, shape), 1.0),
+        "smooth": lambda rng, shape: np.clip(rng.normal(0.05, 0.2, shape), -1, 1),
+        "one-sided": lambda rng, shape: np.where(rng.random(shape) < 0.15, rng.random(shape), 0.0),
+        "thirds": lambda rng, shape: rng.choice([-1 / 3, 0, 1 / 3], shape, p=[0.2, 0.5, 0.3]),
+        **hair,
+    }
+
+
+def _hair(rng: np.random.Generator, shape: tuple[int, int], lost: float) -> Floats:
+    return np.where(rng.random(shape) < lost, -1.0, rng.normal(0, 0.005, shape))
+
+
+def difference(name: str, draws: int) -> list[str]:
+    """Return, for each size, how often the interval and t hold, and the width of it by that of t.
+
+    The last cell is how often p and the interval contradict.
+    """
+    draw, cells, against, of = kinds()[name], [name], 0, 0
+    truth = float(np.mean([draw(generator(name, k), (1000, 1000)).mean() for k in range(30)]))
+    for n in INTERVALS:
+        d = draw(generator(name, n), (n, draws))
+        found = of_means(d, np.zeros_like(d), RESAMPLES)
+        differ = d.std(axis=0) > 1e-12
+        half = stats.t.isf(0.025, n - 1) * d.std(axis=0, ddof=1) / np.sqrt(n)
+        held = np.mean((found["low"] <= truth + 1e-4) & (truth - 1e-4 <= found["high"]))
+        student = np.mean(np.abs(d.mean(axis=0) - truth) <= half + 1e-4)
+        width = np.median((found["high"] - found["low"])[differ] / (2 * half[differ]))
+        cells.append(f"{held:.0%}, {student:.0%}, {width:.2f}")
         excluded = (found["low"] > 0) | (found["high"] < 0)
-        cells.append(f"{np.mean(excluded != (found['p'] <= 0.05)):.1%}")
-    return cells
+        against += int((excluded != (found["p"] <= 0.05)).sum())
+        of += draws
+    return [*cells, f"{against} of {of:,}"]
 
 
 def family(name: str, draws: int, shares: Sequence[Floats], correlation: float) -> list[str]:
@@ -141,7 +176,7 @@ def agreement(n: int, draws: int) -> list[str]:
 
 
 def main() -> None:
-    """Print both tables as Markdown."""
+    """Print the tables as Markdown."""
     gc.freeze()  # statsmodels collects garbage in every correction.
     draws = int(sys.argv[1]) if len(sys.argv) > 1 else 1000
     rows = [
@@ -167,11 +202,8 @@ def main() -> None:
     rows = [agreement(n, 20 * draws) for n in (60, 300, 1000, 3000)]
     header = ["questions", "holds", "contradicts p", "z = 1.96: holds", "z = 1.96: contradicts p"]
     print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
-    rows = [
-        contradictions(name, draws, [shares_of(a), shares_of(b)], correlation)
-        for name, (a, b, correlation) in GRADED.items()
-    ]
-    header = ["systems", *(f"contradicts p, n = {n}" for n in SIZES)]
+    rows = [difference(name, draws) for name in kinds()]
+    header = ["differences", *(f"n = {n}" for n in INTERVALS), "contradicts p"]
     print("\n" + tabulate(rows, headers=header, tablefmt="pipe", disable_numparse=True))
 
 

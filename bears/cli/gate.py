@@ -124,7 +124,7 @@ def gate(
         measure: may be given repeatedly; default: the one that orders the benchmark, and pass_rate
             if both have judged answers
         allow: a loss that does not matter, in the unit of the measure, such as 0.02: a measure
-            passes if the 90 % interval of its difference lies above -0.02
+            passes if the lower end of its difference, at 95 %, lies above -0.02
         strict: exit with 4 if the verdict is "cannot tell"
         common: if the records differ, compare the questions that both have with the same text and
             gold

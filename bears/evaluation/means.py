@@ -1,11 +1,12 @@
-"""The interval of a mean of bounded values; it holds for any number and shape of them."""
+"""The interval of a mean."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import numpy as np
+from scipy import stats
 
-from bears.evaluation.clusters import Clusters, Floats, share_interval, share_intervals, together
-from bears.evaluation.trace_measures import FEWER_IS_BETTER
+from bears.evaluation.clusters import Clusters, Floats, share_interval, standard_error, together
+from bears.evaluation.trace_measures import FEWER_IS_BETTER, SHARES
 
 SEED = 20_231_122
 RESAMPLES = 9_999
@@ -13,43 +14,67 @@ AT_ONCE = 4_000_000
 """How many numbers to draw at a time."""
 
 
-def weighted_means(values: Floats, low: float, high: float) -> tuple[Floats, Floats]:
-    """Return random means, whose quantiles are the ends of an interval of the true mean.
+def random_means(values: Floats, low: float, high: float) -> Floats:
+    """Return random means, whose quantiles are the ends of the interval of the true mean.
 
-    The values get random weights, as in a Bayesian bootstrap, together with one value more, at the
-    end of the scale: a value that a few questions do not show may still be there. An end holds at
-    its level whatever the values are, which no bootstrap does if few of them decide. For values of
-    0 and 1 it is that of Clopper and Pearson.
-
-    Source: Gaffke, Three test statistics for a nonparametric one-sided hypothesis on the mean of a
-    nonnegative variable (2005); Learned-Miller and Thomas, arXiv 1905.06208.
+    The values get random weights, as in a Bayesian bootstrap, together with half a value at each
+    end of the scale: a value that a few questions do not show may still be there. For values of 0
+    and 1 the interval is that of Jeffreys.
 
     Args:
         values: shape (n, m), n at least 1.
         low, high: the ends of their scale.
 
     Returns:
-        Means with one ``low`` more, and means with one ``high`` more, each of shape
-        (`RESAMPLES`, m). Quantiles of the first are lower ends, and of the second upper ends.
+        Shape (`RESAMPLES`, m).
     """
-    n = len(values)
+    return np.concatenate(
+        [
+            weights[:, :-2] @ values + weights[:, -2:] @ np.array([[low], [high]])
+            for weights in _weights(len(values), (0.5, 0.5))
+        ]
+    )
+
+
+def ends_of(means: Floats, values: Floats, tail: float) -> tuple[Floats, Floats]:
+    """Return the ends of intervals, each shape (m,), from `random_means` of these values.
+
+    An interval has its mean, also where all values are at one end of the scale.
+
+    Args:
+        tail: how often the true mean may be beyond either end.
+    """
+    low, high = np.quantile(means, (tail, 1 - tail), axis=0)
+    middle = values.mean(axis=0)
+    return np.minimum(low, middle), np.maximum(high, middle)
+
+
+def worst_case(values: Floats, low: float, tail: float) -> Floats:
+    """Return lower ends that hold at their level whatever the values are, shape (m,).
+
+    They are wider than those of `random_means`: there is one value more, at the low end of the
+    scale. For values of 0 and 1 they are those of Clopper and Pearson.
+
+    Source: Gaffke, Three test statistics for a nonparametric one-sided hypothesis on the mean of a
+    nonnegative variable (2005); Learned-Miller and Thomas, arXiv 1905.06208.
+
+    Args:
+        values: shape (n, m), n at least 1.
+        low: the lowest possible value.
+        tail: how often the true mean may be below an end.
+    """
+    parts = [each[:, :-1] @ values + each[:, -1:] * low for each in _weights(len(values), (1.0,))]
+    return np.asarray(np.quantile(np.concatenate(parts), tail, axis=0), np.float64)
+
+
+def _weights(n: int, more: Sequence[float]) -> Iterator[Floats]:
+    """Yield random weights of n values, and of parts of a value of these sizes; rows sum to 1."""
     rng = np.random.default_rng(SEED)
-    parts = []
     for size in sizes(RESAMPLES, n):
-        weights = rng.standard_exponential((size, n + 1))
-        weights /= weights.sum(axis=1, keepdims=True)
-        parts.append((weights[:, :n] @ values, weights[:, n:]))
-    means, rests = (np.concatenate(each) for each in zip(*parts, strict=True))
-    return means + rests * low, means + rests * high
-
-
-def bounded_interval(
-    values: Floats, low: float, high: float, level: float = 0.95
-) -> tuple[Floats, Floats]:
-    """Return the interval of the mean of each column of `weighted_means`, each of shape (m,)."""
-    below, above = weighted_means(values, low, high)
-    tail = (1 - level) / 2
-    return np.quantile(below, tail, axis=0), np.quantile(above, 1 - tail, axis=0)
+        own = rng.standard_exponential((size, n))
+        others = [rng.standard_gamma(part, (size, 1)) for part in more]
+        weights = np.hstack([own, *others])
+        yield weights / weights.sum(axis=1, keepdims=True)
 
 
 def sizes(total: int, n: int) -> Iterator[int]:
@@ -73,45 +98,54 @@ def yes_or_no(values: Floats) -> bool:
     return bool(np.isin(values[~np.isnan(values)], (0.0, scale_of(values))).all())
 
 
+def amount(measure: str) -> bool:
+    """Return whether the values of a measure have no upper end, such as seconds."""
+    return measure in FEWER_IS_BETTER - SHARES
+
+
 def mean_interval(
-    values: Floats, scale: float = 1.0, share: bool | None = None, clusters: Clusters | None = None
+    values: Floats,
+    measure: str = "",
+    clusters: Clusters | None = None,
+    among: Floats | None = None,
 ) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of one column, ignoring NaN; see `mean_intervals`."""
-    known = ~np.isnan(values)
-    of = None if clusters is None else clusters[known]
-    ((low, high),) = mean_intervals((values[known] / scale)[:, None], share, of)
-    return low * scale, high * scale
+    """Return the 95 % interval of the mean of one column, ignoring NaN.
 
-
-def mean_intervals(
-    values: Floats, share: bool | None = None, clusters: Clusters | None = None
-) -> list[tuple[float, float]]:
-    """Return the 95 % interval of the mean of each column.
-
-    Shares get Wilson's interval, and other columns that of `bounded_interval`. With clusters it is
-    that of `bears.evaluation.clusters.share_intervals`, or the wider one.
+    Shares get Wilson's interval, amounts that of a t distribution, and other values the quantiles
+    of `random_means`. With clusters it is that of `bears.evaluation.clusters.share_intervals`, for
+    other values than shares the wider one of the two.
 
     Args:
-        values: shape (n, m), n at least 1; no two values of a column differ by more than 1.
-        share: whether they are shares; None: a column is one if all its values are 0 or 1.
+        values: shape (n,), at least one of them defined.
+        measure: its name, which says whether it is an amount.
         clusters: of the questions, if they belong together.
+        among: the values of all systems that are compared, which decide what kind of values these
+            are, and their scale; None: ``values``.
     """
-    floors = np.minimum(values.min(axis=0), 0.0)
-    of = together(clusters)
-    placed = values - floors
-    if of is None:
-        ends = [share_interval(column) for column in placed.T]
-    else:
-        ends = share_intervals(placed, of)
-    graded = [
-        at
-        for at, column in enumerate(values.T)
-        if not (yes_or_no(column) if share is None else share)
-    ]
-    if graded:
-        bounds = zip(graded, *bounded_interval(placed[:, graded], 0.0, 1.0), strict=True)
-        for at, low, high in bounds:
-            if of is not None:
-                low, high = min(low, ends[at][0]), max(high, ends[at][1])
-            ends[at] = float(low), float(high)
-    return [(low + f, high + f) for (low, high), f in zip(ends, floors.tolist(), strict=True)]
+    known = ~np.isnan(values)
+    of = together(None if clusters is None else clusters[known])
+    among = values if among is None else among
+    own, floor = values[known], min(0.0, float(np.nanmin(among)))
+    if amount(measure):
+        half = t_half_width(own[:, None], of)[0]
+        mean = float(own.mean())
+        return max(mean - half, floor), mean + half
+    scale = scale_of(among)
+    placed = (own - floor) / scale
+    low, high = share_interval(placed, of)
+    if not yes_or_no(among):
+        column = placed[:, None]
+        (least,), (most,) = ends_of(random_means(column, 0.0, 1.0), column, 0.025)
+        low, high = (least, most) if of is None else (min(low, least), max(high, most))
+    return float(low * scale + floor), float(high * scale + floor)
+
+
+def t_half_width(values: Floats, clusters: Clusters | None, level: float = 0.95) -> Floats:
+    """Return half the width of Student's interval of the mean of each column, shape (m,).
+
+    It is infinite if there is one question, or one cluster.
+    """
+    each = np.arange(len(values)) if clusters is None else clusters
+    errors, freedom = standard_error(values, each)
+    half: Floats = errors * stats.t.isf((1 - level) / 2, freedom)
+    return half

@@ -15,6 +15,8 @@ FEWER_IS_BETTER = {
     *("searches", "useless_searches", "first_gold_search"),
     *("tool_calls", "calls", "tokens", "usd", "seconds", "false_refusal"),
 }
+SHARES = {"false_refusal"}
+"""Those of `FEWER_IS_BETTER` that are from 0 to 1; the others are amounts, without an end."""
 OF_TRACES = rf"{RECALL}.*|browsecomp_.*|cited_.*|{'|'.join(sorted(FEWER_IS_BETTER))}"
 """Matches these measures."""
 Values = dict[str, float]

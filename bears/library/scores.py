@@ -10,7 +10,7 @@ import pandas as pd
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare as compare_systems
 from bears.evaluation.comparison.values import clusters_in
-from bears.evaluation.means import mean_interval, scale_of
+from bears.evaluation.means import mean_interval
 from bears.publishing.report.charts import intervals
 from bears.results.system import System
 
@@ -60,7 +60,7 @@ class Scores:
         rows, of = {}, clusters_in(self.kinds)
         for name, column in self.by_question.dropna(axis="columns", how="all").items():
             values = column.to_numpy(float)
-            ends = mean_interval(values, scale_of(values, str(name)), clusters=of)
+            ends = mean_interval(values, str(name), of)
             rows[name] = (column.mean(), *ends)
         return pd.DataFrame.from_dict(rows, "index", columns=["mean", "low", "high"])
 

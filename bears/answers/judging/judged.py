@@ -15,7 +15,7 @@ from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import UNSCORED, VALUES, Case, Graded, Item, Ruling, Verdict
 from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, mean_scores, summarize_answers
-from bears.evaluation.means import mean_interval, scale_of
+from bears.evaluation.means import mean_interval
 from bears.evaluation.repeats import by_key, passes
 from bears.language.refusals import refuses
 from bears.trace import Trace
@@ -257,7 +257,7 @@ def _interval(
     clusters = {row.key: row.cluster for row in rows}
     own = np.array([*known.values()])
     of = np.array([clusters[key] for key in known])
-    return [*map(rounded, mean_interval(own, scale_of(own, measure), clusters=of))]
+    return [*map(rounded, mean_interval(own, measure, of))]
 
 
 def by_question(rows: Sequence[JudgedQuestion], values: Sequence[float]) -> dict[str, float]:

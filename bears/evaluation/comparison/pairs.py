@@ -12,14 +12,26 @@ from scipy import stats
 
 from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, together
 from bears.evaluation.comparison import paired
-from bears.evaluation.means import scale_of, weighted_means, yes_or_no
+from bears.evaluation.means import (
+    amount,
+    ends_of,
+    random_means,
+    scale_of,
+    t_half_width,
+    worst_case,
+    yes_or_no,
+)
 from bears.evaluation.trace_measures import sign_of
 
 SCALED = ("mean_a", "mean_b", "difference", "low", "high", "spread")
 ROUNDING = 1e-12
 """Values that differ by no more are the same."""
+BESIDE = 1e-12
+"""An end of an interval that is beside 0."""
 FEW = 10.0
 """If fewer clusters decide, and less than a third of them, a t interval would not hold."""
+SHARE, GRADED, AMOUNT = range(3)
+"""Yes-or-no measures, measures between 0 and a best value, and amounts without an end."""
 Placed = tuple[str, tuple[int, int]]
 """The group letters of a system, and the best and the worst rank that it may have."""
 
@@ -44,13 +56,14 @@ def pairs_of(
 
     Returns:
         A row for each: ``measure, a, b, test, n, scale, mean_a, mean_b, difference, low, high,
-        spread, p, p_equal, least_p``; NaN if there are too few questions. ``least_p`` is the
-        smallest p that so many questions or clusters can have.
+        spread, p, p_equal, least_p``; NaN if there are too few questions. ``low`` and ``high`` are
+        NaN too if both systems have the same values. ``least_p`` is the smallest p that so many
+        questions or clusters can have.
     """
     pairs = list(combinations(range(len(names)), 2))
     scales = np.repeat([scale_of(v, m) for m, v in values.items()], len(pairs))
     of = together(clusters)
-    shares = np.repeat([yes_or_no(c) and of is None for c in values.values()], len(pairs))
+    kinds = np.repeat([kind_of(m, v, of) for m, v in values.items()], len(pairs))
     a, b = (
         np.hstack([v[:, [p[i] for p in pairs]] for v in values.values()]) / scales for i in (0, 1)
     )
@@ -62,25 +75,31 @@ def pairs_of(
         [(measure, names[i], names[j]) for measure in values for i, j in pairs],
         columns=["measure", "a", "b"],
     )
-    frame["test"] = np.where(shares, "McNemar", "randomisation")
+    frame["test"] = np.where(kinds == SHARE, "McNemar", "randomisation")
     frame["n"] = defined.sum(axis=0)
     frame["scale"] = scales
     frame[[*SCALED, "p", "p_equal", "least_p"]] = np.nan
     # Pairs of one kind that are defined for the same questions share their random draws.
-    kinds, kind_of = np.unique(np.vstack([shares, defined]), axis=1, return_inverse=True)
-    for i, (share, *mask) in enumerate(kinds.T.astype(bool)):
-        if any(mask):
-            same = np.flatnonzero(kind_of.ravel() == i)
+    alike, alike_of = np.unique(np.vstack([kinds, defined]), axis=1, return_inverse=True)
+    for i, (kind, *known) in enumerate(alike.T):
+        mask = np.array(known, bool)
+        if mask.any():
+            same = np.flatnonzero(alike_of.ravel() == i)
             part = a[mask][:, same], b[mask][:, same]
             margins = None if margin is None else margin / scales[same]
-            if share:
+            if kind == SHARE:
                 found = of_shares(*part, margins, one_sided)
-            elif of is None:
+            elif kind == GRADED and of is None:
                 found = of_means(*part, draws, margins, one_sided)
             else:
-                found = of_clusters(*part, of[mask], draws, margins, one_sided)
-            units = sum(mask) if of is None else len(np.unique(of[mask]))
+                each = np.arange(mask.sum()) if of is None else of[mask]
+                found = of_clusters(*part, each, draws, margins, one_sided, kind == AMOUNT)
+            units = mask.sum() if of is None else len(np.unique(of[mask]))
             found["least_p"] = np.full(len(same), (1 if one_sided else 2) * 0.5**units)
+            # Where all values are the same, no difference was measured.
+            equal = np.abs(part[0] - part[1]).max(axis=0) <= ROUNDING
+            for end in ("low", "high"):
+                found[end] = np.where(equal | np.isinf(found[end]), np.nan, found[end])
             for name, column in found.items():
                 frame.loc[same, name] = column * scales[same] if name in SCALED else column
     for name in ("mean_a", "mean_b", "difference"):
@@ -88,6 +107,13 @@ def pairs_of(
     ends = frame[["low", "high"]].to_numpy()
     frame[["low", "high"]] = np.where(signs[:, None] < 0, -ends[:, ::-1], ends)
     return frame
+
+
+def kind_of(measure: str, values: Floats, clusters: Clusters | None) -> int:
+    """Return which methods fit the values of a measure."""
+    if amount(measure):
+        return AMOUNT
+    return SHARE if clusters is None and yes_or_no(values) else GRADED
 
 
 def seen_as_gain(row: Mapping[str, Any]) -> dict[str, Any]:
@@ -118,9 +144,9 @@ def of_shares(
 def of_means(
     a: Floats, b: Floats, draws: int, margins: Floats | None = None, one_sided: bool = False
 ) -> dict[str, Floats]:
-    """Return the columns of m pairs under other measures, whose values differ by 1 at most."""
+    """Return the columns of m pairs under graded measures, whose values differ by 1 at most."""
     found = {**_means(a, b), "p": paired.randomization(a - b, draws, one_sided)}
-    return found | _bounds(a - b, 1.0, margins, one_sided)
+    return agreeing(found | _random(a - b, margins, one_sided), one_sided)
 
 
 def of_clusters(
@@ -130,56 +156,79 @@ def of_clusters(
     draws: int,
     margins: Floats | None = None,
     one_sided: bool = False,
+    amounts: bool = False,
 ) -> dict[str, Floats]:
-    """Return the columns of m pairs whose questions belong together, whatever the measure.
+    """Return the columns of m pairs whose questions belong together, or whose values have no end.
 
-    Signs change by cluster. The interval is that of a t distribution, or that of `of_means` for the
-    same questions where it is wider: a t interval does not hold if few questions differ much more
-    than the others. Where few clusters decide, it is that of `of_means` with the sums of the
-    clusters in place of the questions. The tests of equality go with the interval.
+    Signs change by cluster. The interval is that of a t distribution, or, unless the values are
+    amounts, that of `of_means` for the same questions where it is wider: a t interval does not hold
+    if few questions differ much more than the others. The tests of equality go with the interval.
     """
-    differences = a - b
-    found = _means(a, b)
+    differences, found = a - b, _means(a, b)
     errors, freedom = standard_error(differences, clusters)
     half = errors * stats.t.isf((1 - level_of(one_sided)) / 2, freedom)
-    totals = sums(differences, clusters)
-    found["p"] = paired.randomization(totals, draws, one_sided)
+    found["p"] = paired.randomization(sums(differences, clusters), draws, one_sided)
     # As of independent questions with this standard error.
     found["spread"] = np.where(np.isinf(errors), np.nan, errors * np.sqrt(len(a)))
-    by_question = _bounds(differences, 1.0, margins, one_sided)
-    # A cluster that is not there is as large as that of a random question.
-    number = effective(clusters)
-    by_cluster = _bounds(totals, len(totals) / number, margins, one_sided)
-    few = _deciding(totals) < min(FEW, number / 3)
-    ends = {
-        "low": np.minimum(by_question["low"], np.maximum(found["difference"] - half, -1.0)),
-        "high": np.maximum(by_question["high"], np.minimum(found["difference"] + half, 1.0)),
-    }
+    ends = {"low": found["difference"] - half, "high": found["difference"] + half}
     if margins is not None:
         away = (margins - np.abs(found["difference"])) / np.maximum(errors, ROUNDING)
-        ends["p_equal"] = np.maximum(by_question["p_equal"], stats.t.sf(away, freedom))
-    return found | {name: np.where(few, by_cluster[name], end) for name, end in ends.items()}
+        ends["p_equal"] = stats.t.sf(away, freedom)
+    if not amounts:
+        by_question = _random(differences, margins, one_sided)
+        ends["low"] = np.minimum(by_question["low"], np.maximum(ends["low"], -1.0))
+        ends["high"] = np.maximum(by_question["high"], np.minimum(ends["high"], 1.0))
+        if margins is not None:
+            ends["p_equal"] = np.maximum(by_question["p_equal"], ends["p_equal"])
+    return agreeing(found | ends, one_sided)
 
 
-def _bounds(
-    differences: Floats, largest: float, margins: Floats | None, one_sided: bool
-) -> dict[str, Floats]:
-    """Return ``low``, ``high`` and, with margins, ``p_equal`` of each column's mean.
+def _random(differences: Floats, margins: Floats | None, one_sided: bool) -> dict[str, Floats]:
+    """Return ``low``, ``high`` and, with margins, ``p_equal`` of each column's mean."""
+    means = random_means(differences, -1.0, 1.0)
+    low, high = ends_of(means, differences, (1 - level_of(one_sided)) / 2)
+    if margins is None:
+        return {"low": low, "high": high}
+    beyond = np.maximum((means <= -margins).sum(axis=0), (means >= margins).sum(axis=0))
+    return {"low": low, "high": high, "p_equal": (beyond + 1) / (len(means) + 1)}
+
+
+def agreeing(found: Mapping[str, Floats], one_sided: bool) -> dict[str, Floats]:
+    """Return columns whose intervals exclude 0 if and only if p is at most `ALPHA`.
+
+    p and the interval come from different methods. Where they disagree, the end next to 0 moves to
+    0, on the side that p says.
+    """
+    low, high, difference = found["low"], found["high"], found["difference"]
+    sure = found["p"] <= paired.ALPHA
+    # One-sided, p speaks of losses alone.
+    gains, losses = sure & (difference > 0) & (not one_sided), sure & (difference < 0)
+    low = np.where(gains, np.maximum(low, BESIDE), np.minimum(low, 0.0) if not one_sided else low)
+    high = np.where(losses, np.minimum(high, -BESIDE), np.maximum(high, 0.0))
+    return {**found, "low": low, "high": high}
+
+
+def loss_bound(differences: Floats, clusters: Clusters | None) -> float:
+    """Return the lower end of the mean that holds at 95 % whatever the values are.
+
+    With clusters it is the lower one of this bound over questions and the end of a t interval. If
+    few clusters decide, it is the bound over the sums of the clusters.
 
     Args:
-        largest: the size of a difference that may be there and is not seen.
+        differences: shape (n,), at most 1.
+        clusters: of the questions, if they belong together.
     """
-    below, above = weighted_means(differences, -largest, largest)
-    tail = (1 - level_of(one_sided)) / 2
-    # No mean difference is beyond 1, although the sum of a large cluster may be.
-    found = {
-        "low": np.maximum(np.quantile(below, tail, axis=0), -1.0),
-        "high": np.minimum(np.quantile(above, 1 - tail, axis=0), 1.0),
-    }
-    if margins is not None:
-        beyond = np.maximum((below <= -margins).sum(axis=0), (above >= margins).sum(axis=0))
-        found["p_equal"] = (beyond + 1) / (len(below) + 1)
-    return found
+    column, of = differences[:, None], together(clusters)
+    (low,) = worst_case(column, -1.0, paired.ALPHA)
+    if of is not None:
+        totals, number = sums(column, of), effective(of)
+        if _deciding(totals)[0] < min(FEW, number / 3):
+            # A cluster that is not there is as large as that of a random question.
+            (low,) = worst_case(totals, -len(totals) / number, paired.ALPHA)
+        else:
+            half = t_half_width(column, of, level_of(one_sided=True))[0]
+            low = min(low, float(differences.mean()) - half)
+    return float(max(low, -1.0))
 
 
 def _deciding(totals: Floats) -> Floats:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from bears.errors import FormatError
-from bears.evaluation.clusters import Clusters, Floats, described
+from bears.evaluation.clusters import Clusters, Floats, described, together
 from bears.evaluation.comparison.paired import (
     ALPHA,
     draws_for,
@@ -17,7 +17,14 @@ from bears.evaluation.comparison.paired import (
     smallest_difference,
     smallest_loss,
 )
-from bears.evaluation.comparison.pairs import pairs_of, placed, seen_as_gain
+from bears.evaluation.comparison.pairs import (
+    GRADED,
+    kind_of,
+    loss_bound,
+    pairs_of,
+    placed,
+    seen_as_gain,
+)
 from bears.evaluation.comparison.values import (
     SOURCE,
     TYPE,
@@ -27,7 +34,7 @@ from bears.evaluation.comparison.values import (
     kinds_of,
     shared_measures,
 )
-from bears.evaluation.means import mean_interval, scale_of, yes_or_no
+from bears.evaluation.means import mean_interval
 from bears.evaluation.trace_measures import sign_of
 from bears.files.benchmark_state import generated_note
 from bears.files.records import read_questions
@@ -201,13 +208,12 @@ def _systems(
 ) -> list[Result]:
     described: list[Result] = [{"name": s.name, "what": s.what, "measures": {}} for s in systems]
     for measure, columns in values.items():
-        scale, share = scale_of(columns, measure), yes_or_no(columns)
         means = dict(zip((s.name for s in systems), np.nanmean(columns, axis=0), strict=True))
         sure = frame[(frame["measure"] == measure) & (frame["p_holm"] <= ALPHA)]
         gains = {name: mean * sign_of(measure) for name, mean in means.items()}
         places = placed(gains, set(map(frozenset, zip(sure["a"], sure["b"], strict=True))))
         for system, column in zip(described, columns.T, strict=True):
-            low, high = mean_interval(column, scale, share, clusters)
+            low, high = mean_interval(column, measure, clusters, columns)
             group, rank = places[system["name"]]
             numbers = {"mean": means[system["name"]], "low": low, "high": high}
             numbers = {name: plain(number) for name, number in numbers.items()}
@@ -281,9 +287,10 @@ def judged(
     Args:
         systems: candidate and base, with the same questions in the same order.
         measures: the ones to test; both systems have them.
-        allow: the loss that is allowed: a measure passes if the 90 % interval of its difference
-            lies above -``allow``, even if the loss is significant; if that does not hold and the
-            loss is not significant, it is undecided.
+        allow: the loss that is allowed: a measure passes if the lower end of its difference, at
+            95 %, lies above -``allow``, even if the loss is significant; if that does not hold and
+            the loss is not significant, it is undecided. For graded measures that end is
+            `loss_bound`, which holds whatever the values are.
 
     Returns:
         The fields that docs/ci.md describes.
@@ -301,7 +308,8 @@ def judged(
         if row["n"] < 2:
             raise FormatError(f"{row['n']} questions have {row['measure']} by both; it takes two")
         gain = seen_as_gain(row)
-        differences = values[row["measure"]] @ [1, -1] / row["scale"] * sign_of(row["measure"])
+        sign = sign_of(row["measure"])
+        differences = values[row["measure"]] @ [1, -1] / row["scale"] * sign
         known = ~np.isnan(differences)
         of = None if clusters is None else clusters[known]
         shown = smallest_loss(differences[known], of, ALPHA / len(measures)) * row["scale"]
@@ -312,6 +320,10 @@ def judged(
         elif allow is None:
             row["verdict"] = _outcome(gain, shown)
         else:
+            kind = kind_of(row["measure"], values[row["measure"]], together(clusters))
+            if kind == GRADED or gain["low"] is None:
+                gain["low"] = loss_bound(differences[known], of) * row["scale"]
+                row["low" if sign > 0 else "high"] = plain(sign * gain["low"])
             row |= _allowed(gain, allow)
     change = moved(systems, measures[0])
     return {

@@ -125,32 +125,43 @@ def _interval(row: Mapping[str, Any]) -> str:
     return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
+def _unseen(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return how many questions could differ where none did; empty if some differ in each pair."""
+    sizes = [row["n"] for row in rows if row["low"] is None and row["difference"] == 0]
+    if not sizes:
+        return ""
+    # The rule of three: the 95 % interval of a share that was never seen.
+    share = f"{100 * min(3 / min(sizes), 1):.0f} %"
+    return f"No interval: all values are the same. Up to {share} of questions could still differ."
+
+
 def number(value: Any) -> str:
     """Format a number of a table."""
     if isinstance(value, float):
-        return f"{value:.4f}" if abs(value) >= 0.001 or value == 0 else f"{value:.2g}"
+        # An end of an interval may be just beside 0.
+        return f"{value:.4f}" if abs(value) >= 0.001 or abs(value) < 1e-9 else f"{value:.2g}"
     return "–" if value is None else str(value)
 
 
 def _remarks(
     result: Mapping[str, Any], two: bool, kinds: Sequence[str]
 ) -> list[str | pd.DataFrame]:
+    rows = result["pairs"]
     by = [
         f", in the tables by {kind} over all of these" for kind in kinds if result["by"].get(kind)
     ]
-    several = two and len(result["pairs"]) > 1
+    several = two and len(rows) > 1
     others = f", for the others over {result['others_corrected_over']}" if several else ""
     remark = (
         f"p is corrected by Holm's method over {result['corrected_over']}{others}{''.join(by)}; "
         'intervals are of each difference by itself. "could show": the difference that these '
         "questions would have shown in four of five cases."
     )
-    if least := least_note(result["pairs"]):
-        remark += f"\n{least}"
+    remark += "".join(f"\n{said}" for said in (least_note(rows), _unseen(rows)) if said)
     if not two:
         letters = f"Systems that share a letter do not differ significantly in {result['main']}."
         return [remark, letters]
-    names = {side: result["pairs"][0][side] for side in "ab"}
+    names = {side: rows[0][side] for side in "ab"}
     parts: list[str | pd.DataFrame] = [remark]
     for side, name in names.items():
         said = f"{result['main']}, questions on which {name} is better"

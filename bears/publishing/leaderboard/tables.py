@@ -16,7 +16,7 @@ from bears.errors import FormatError
 from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
 from bears.evaluation.comparison.pairs import pairs_of, placed
 from bears.evaluation.comparison.values import CLUSTER, clusters_in
-from bears.evaluation.means import mean_interval, scale_of, yes_or_no
+from bears.evaluation.means import mean_interval
 from bears.files import shown
 from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
@@ -76,9 +76,8 @@ def standings(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
         sure = frame[np.array(holm(frame["p"])) <= ALPHA]
         different = set(map(frozenset, zip(sure["a"], sure["b"], strict=True)))
     places = placed({place: float(values.mean()) for place, values in same.items()}, different)
-    scale, share = scale_of(matrix), yes_or_no(matrix)
     for place, column in zip(same, matrix.T, strict=True):
-        low, high = mean_interval(column, scale, share, clusters)
+        low, high = mean_interval(column, main, clusters, matrix)
         group, ranks = places[place]
         rank = " to ".join(map(str, dict.fromkeys(ranks)))
         table.loc[int(place)] = [cell(low), cell(high), group, rank]

@@ -11,10 +11,10 @@ from typing import Any, Literal
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.typed import parse
-from bears.evaluation.comparison.pairs import seen_as_gain
+from bears.evaluation.comparison.pairs import ROUNDING, seen_as_gain
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
-from bears.evaluation.means import mean_interval, scale_of
+from bears.evaluation.means import mean_interval
 from bears.evaluation.timing import BUSY
 from bears.evaluation.trace_measures import sign_of
 from bears.layout import ledger_of
@@ -53,7 +53,7 @@ def _untested(system: System) -> dict[str, Any]:
         # The page shows measures from 0 to 1.
         if defined and min(defined) >= 0 and max(defined) <= 1:
             values = system.values[name].to_numpy(float)
-            low, high = mean_interval(values, scale_of(values, name), clusters=of)
+            low, high = mean_interval(values, name, of)
             mean = math.fsum(defined) / len(defined)
             measures[name] = {"mean": mean, "low": low, "high": high}
     return {"name": system.name, "measures": measures}
@@ -91,6 +91,8 @@ def advise(
         ``within``, the largest difference from ``take`` that the intervals of the tie allow;
         ``risk``, the most that another system may be better, and ``rival``, which one; ``more``,
         how many more questions show ``difference`` with 80 % power, None if that is not known.
+        ``same``: whether all systems of the tie have the same values, of which a share of
+        ``unseen`` could still differ; ``highest``: whether the mean of ``take`` is above theirs.
         Empty if no system has the measure; ``take`` alone if only one has.
     """
     means = {
@@ -118,7 +120,13 @@ def advise(
     rival = max(bounds, key=bounds.__getitem__, default=over)
     near = [leads[name][end] for name in tie if name != take for end in ("low", "high")]
     needed = pairs[frozenset((take, over))]["questions_needed"]
+    others = [leads[name] for name in tie if name != take]
     return {
+        # Means that differ by rounding alone are the same.
+        "highest": all(lead["difference"] > ROUNDING for lead in others),
+        "same": bool(others)
+        and all(lead["low"] is None and not lead["difference"] for lead in others),
+        "unseen": min(3 / leads[over]["n"], 1.0),
         **{"take": take, "tie": tie, "by": prefer if take != tie[0] else "quality", "over": over},
         **leads[over],
         "within": max((abs(end) for end in near if end is not None), default=None),
@@ -177,10 +185,15 @@ def headline(advice: Mapping[str, Any], measure: str, prefer: Prefer) -> list[Se
     tie = advice["tie"]
     if len(tie) == 1:
         return [("advice_take", about | {"difference": signed(advice["difference"])})]
-    about |= {"a": tie[0], "b": tie[1]}
+    about |= {"a": tie[0], "b": tie[1], "unseen": f"{100 * advice['unseen']:.0f}"}
     first = "advice_either" if len(tie) == 2 else "advice_any"
-    decided = "advice_by" if advice["by"] == prefer else "advice_not"
-    return [(first, about), (f"{decided}_{prefer}", about)]
+    said = [("advice_same" if advice["same"] else first, about)]
+    if prefer != "quality":
+        decided = "by" if advice["by"] == prefer else "not"
+        said.append((f"advice_{decided}_{prefer}", about))
+    if advice["by"] == "quality":
+        said.append(("advice_by_quality" if advice["highest"] else "advice_by_name", about))
+    return said
 
 
 def rows(
