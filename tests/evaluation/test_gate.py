@@ -102,3 +102,18 @@ def test_clusters_that_were_ignored_would_fail_changes_that_change_nothing() -> 
     assert clusters_of(kind, 300) is not None
     assert failed(kind, *pair) <= 0.09
     assert failed(KINDS["graded"], *pair) > 0.09
+
+
+@pytest.mark.parametrize("graded", [True, False])
+def test_of_one_cluster_no_loss_can_be_ruled_out(graded: bool) -> None:
+    ids = [f"q{i:02}" for i in range(20)]
+    kinds = pd.DataFrame({"cluster": ["one"] * 20}, index=ids)
+    values = np.linspace(0, 1, 20) if graded else np.arange(20) % 2 * 1.0
+    base, candidate = (
+        Measured(name, "", pd.DataFrame({"m": column}, index=ids), kinds)
+        for name, column in (("base", values), ("candidate", values[::-1]))
+    )
+    for allow in (None, 0.05):
+        (row,) = judged([candidate, base], ["m"], allow)["pairs"]
+        assert row["verdict"] == "undecided"
+        assert row["questions_needed"] is None

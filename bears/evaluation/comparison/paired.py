@@ -54,12 +54,12 @@ def _smallest_size(n: int, alpha: float) -> float:
     return float(special.nctdtrinc(n - 1, 1 - POWER, critical)) / math.sqrt(n)
 
 
-def questions_for(difference: float, spread: float | None, alpha: float) -> int | None:
+def questions_for(difference: float, spread: float, alpha: float) -> int | None:
     """Return how many questions show a difference with 80 % power.
 
     None without a difference or a spread, or if it takes more than `MOST`.
     """
-    if spread is None or not (spread > 1e-12 and difference > 1e-12):
+    if not (spread > 1e-12 and difference > 1e-12):
         return None
     size = difference / spread
     normal: float = ((stats.norm.isf(alpha / 2) + stats.norm.isf(1 - POWER)) / size) ** 2

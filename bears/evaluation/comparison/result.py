@@ -355,7 +355,8 @@ def _allowed(row: Mapping[str, Any], allow: float) -> Result:
     # A gain that is seen may be chance, and a loss that is seen leaves less to show.
     room = allow + min(row["difference"], 0.0)
     needed = None
-    if room > 1e-12:
+    # The spread of one cluster is not known, and more questions in it would show nothing.
+    if room > 1e-12 and row["spread"] is not None:
         # Where few questions differ, the bound is wider than one from the spread, and shrinks as
         # 1 / (n + 3) does.
         least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
