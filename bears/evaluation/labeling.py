@@ -24,7 +24,7 @@ from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import optimize, stats
 
 from bears.evaluation.clusters import Floats
 from bears.evaluation.metric import Integers
@@ -311,12 +311,23 @@ def evidence(items: Items, draws: Sequence[Draw], labels: Sequence[float]) -> Ev
         known = seen if abs(seen) > SLACK * limit else 0.0
         return Evidence(e, known, known, known)
     middle = float(estimates.mean()) if len(draws) else 0.0
-    # The truth may lie between a difference that was rejected and the next one.
+    low, high = seen + least, seen + most
     kept = np.flatnonzero(values < CONVINCING)
-    outer = kept[[0, -1]] + [-1, 1] if len(kept) else np.array([0, len(nulls) - 1])
-    low, high = nulls[outer.clip(0, len(nulls) - 1)].tolist()
-    low, high = max(low, seen + least), min(high, seen + most)
+    # The truth may lie between a difference that was rejected and the next one.
+    if len(kept) and kept[0] > 0:
+        low = max(low, _edge(estimates, bounds, nulls[kept[0] - 1], nulls[kept[0]]))
+    if len(kept) and kept[-1] < len(nulls) - 1:
+        high = min(high, _edge(estimates, bounds, nulls[kept[-1] + 1], nulls[kept[-1]]))
     return Evidence(e, middle, min(low, high), max(low, high))
+
+
+def _edge(estimates: Floats, bounds: Floats, rejected: float, kept: float) -> float:
+    """Return where rejection ends between a difference that is rejected and one that is kept."""
+
+    def beyond(null: float) -> float:
+        return highest_e_value(estimates, bounds, null) - CONVINCING
+
+    return float(optimize.brentq(beyond, rejected, kept))
 
 
 def bets(items: Items, draws: Sequence[Draw], labels: Floats) -> tuple[Floats, Floats]:
