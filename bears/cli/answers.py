@@ -21,6 +21,7 @@ from bears.errors import ConfigurationError
 from bears.evaluation.answers.details import HEADER, faults, rows
 from bears.evaluation.answers.predictions import answers_of, read_answers
 from bears.evaluation.answers.score import (
+    ENGLISH,
     MEANS,
     by_question_type,
     mean_score,
@@ -218,7 +219,7 @@ def _table(summary: Mapping[str, Any]) -> str:
     table += [["without an answer", missing, 0.0, 0.0]] * bool(missing)
     table += [["without a reference", undefined, None, None]] * bool(undefined)
     over = {
-        **dict.fromkeys(("citebite_f1", "citebite_em"), summary["n"] - undefined),
+        **dict.fromkeys(ENGLISH, summary["n"] - undefined),
         "evidence_f1": summary["n"] - undefined,
         "yes_no_accuracy": summary["n_yes_no"],
         "unanswerable_detection": summary["n_unanswerable"],

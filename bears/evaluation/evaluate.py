@@ -86,10 +86,13 @@ def our_name(name: str) -> str:
 
     Other names stay as they are.
     """
+    word = name.partition("@")[0]
+    known = {metric.name for metric in METRICS} | FOREIGN.keys()
+    return _mapped(name if word in known else canonical(name))
+
+
+def _mapped(name: str) -> str:
     word, at, k = name.partition("@")
-    if word not in {metric.name for metric in METRICS} | FOREIGN.keys():
-        name = canonical(name)
-        word, at, k = name.partition("@")
     return f"{FOREIGN.get(word, word)}{at}{k}"
 
 
@@ -110,11 +113,8 @@ def parse_measure(name: str) -> Measure:
             is not a plain whole number from 1; or ir_measures cannot compute it.
     """
     own = our_name(name)
-    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", own)
-    word, digits = match.groups() if match else (name, None)
-    for metric in (*METRICS, *_of_project(word)):
-        if metric.name == word and (metric.cutoff if digits else metric.whole):
-            return Measure(own, metric, int(digits) if digits else None)
+    if found := own_measure(own):
+        return found
     if foreign := foreign_measure(own):
         return Measure(own, *foreign)
     right = [f"{metric.name}@k" for metric in METRICS if metric.cutoff]
@@ -123,6 +123,17 @@ def parse_measure(name: str) -> Measure:
         f"unknown measure {name!r}; the measures are {', '.join(right)} (k a whole number >= 1), "
         f"and those of ir_measures if it is installed: {install_command('measures')}"
     )
+
+
+def own_measure(name: str) -> Measure | None:
+    """Return our measure, or that of a module of the project; None if ours lack the name."""
+    own = _mapped(name)
+    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", own)
+    word, digits = match.groups() if match else (name, None)
+    for metric in (*METRICS, *_of_project(word)):
+        if metric.name == word and (metric.cutoff if digits else metric.whole):
+            return Measure(own, metric, int(digits) if digits else None)
+    return None
 
 
 def _of_project(name: str) -> list[Metric]:

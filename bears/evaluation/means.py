@@ -109,35 +109,53 @@ def mean_interval(
     clusters: Clusters | None = None,
     among: Floats | None = None,
 ) -> tuple[float, float]:
-    """Return the 95 % interval of the mean of one column, ignoring NaN.
+    """Return the 95 % interval of the mean of one column, ignoring NaN; see `mean_intervals`."""
+    known = ~np.isnan(values)
+    of = None if clusters is None else clusters[known]
+    ((low, high),) = mean_intervals(values[known][:, None], measure, of, among)
+    return low, high
+
+
+def mean_intervals(
+    values: Floats,
+    measure: str = "",
+    clusters: Clusters | None = None,
+    among: Floats | None = None,
+) -> list[tuple[float, float]]:
+    """Return the 95 % interval of the mean of each column.
 
     Shares get Wilson's interval, amounts that of a t distribution, and other values the quantiles
     of `random_means`. With clusters it is that of `bears.evaluation.clusters.share_intervals`, for
     other values than shares the wider one of the two.
 
     Args:
-        values: shape (n,), at least one of them defined.
+        values: shape (n, m), without NaN, n at least 1.
         measure: its name, which says whether it is an amount.
         clusters: of the questions, if they belong together.
         among: the values of all systems that are compared, which decide what kind of values these
             are, and their scale; None: ``values``.
+
+    Returns:
+        Both ends of each column; NaN for an amount of one question, or one cluster.
     """
-    known = ~np.isnan(values)
-    of = together(None if clusters is None else clusters[known])
-    among = values if among is None else among
-    own, floor = values[known], min(0.0, float(np.nanmin(among)))
+    of, among = together(clusters), values if among is None else among
+    floor = min(0.0, float(np.nanmin(among)))
     if amount(measure):
-        half = t_half_width(own[:, None], of)[0]
-        mean = float(own.mean())
-        return max(mean - half, floor), mean + half
+        means, half = values.mean(axis=0), t_half_width(values, of)
+        half = np.where(np.isinf(half), np.nan, half)
+        ends = np.maximum(means - half, floor), means + half
+        return list(zip(*(end.tolist() for end in ends), strict=True))
     scale = scale_of(among)
-    placed = (own - floor) / scale
-    low, high = share_interval(placed, of)
+    placed = (values - floor) / scale
+    found = [share_interval(column, of) for column in placed.T]
     if not yes_or_no(among):
-        column = placed[:, None]
-        (least,), (most,) = ends_of(random_means(column, 0.0, 1.0), column, 0.025)
-        low, high = (least, most) if of is None else (min(low, least), max(high, most))
-    return float(low * scale + floor), float(high * scale + floor)
+        drawn = zip(*ends_of(random_means(placed, 0.0, 1.0), placed, 0.025), strict=True)
+        if of is None:
+            found = list(drawn)
+        else:
+            both = zip(found, drawn, strict=True)
+            found = [(min(low, least), max(high, most)) for (low, high), (least, most) in both]
+    return [(float(low * scale + floor), float(high * scale + floor)) for low, high in found]
 
 
 def t_half_width(values: Floats, clusters: Clusters | None, level: float = 0.95) -> Floats:

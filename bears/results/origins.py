@@ -12,9 +12,9 @@ import pandas as pd
 from typing_extensions import TypedDict
 
 from bears.config.typed import parse
-from bears.errors import ConfigurationError, FormatError
+from bears.errors import FormatError
 from bears.evaluation.answers.score import MEANS
-from bears.evaluation.evaluate import parse_measure, tie_range
+from bears.evaluation.evaluate import own_measure, tie_range
 from bears.evaluation.repeats import PLACES
 from bears.evaluation.trace_measures import OF_TRACES
 from bears.files.intake.files import json_value, read_whole
@@ -93,12 +93,13 @@ def system_in_csv(path: Path) -> System:
 
 
 def _check_range(values: pd.Series, path: Path) -> None:
-    """Raise FormatError if a value is outside the range of a known measure."""
+    """Raise FormatError if a value is outside the range of one of our measures."""
     name = str(values.name)
-    try:
-        measured = name.removeprefix("source ")
-        best = 1.0 if re.fullmatch(ANSWERS, name) else parse_measure(measured).metric.best
-    except ConfigurationError:
+    if re.fullmatch(ANSWERS, name):
+        best = 1.0
+    elif measure := own_measure(name.removeprefix("source ")):
+        best = measure.metric.best
+    else:
         return
     outside = values[(values < -1e-9) | (values > best + 1e-9)]
     if len(outside):

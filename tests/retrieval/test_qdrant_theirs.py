@@ -269,7 +269,7 @@ def test_what_does_not_fit_is_one_sentence(
     }
     client.delete_collection("app-2")
     client.create_collection("app-2", vectors_config=vectors)
-    payloads: list[dict[str, Any]] = [{"d": {"x": "d0"}, "list": ["x"]}, {"d": "s", "list": ["x"]}]
+    payloads: list[dict[str, Any]] = [{"d": {"x": "d0"}, "list": ["x"]}, {"d": "s", "list": "y"}]
     points = [
         models.PointStruct(id=n, vector={"a": [1.0] * 26, "b": [1.0] * 4}, payload=payload)
         for n, payload in enumerate(payloads)

@@ -18,8 +18,10 @@ from bears.language.yes_no import LITERAL, yes_or_no
 from bears.trace import Trace
 from bears.types import Answer, AnswerType, Question
 
+ENGLISH = ("citebite_f1", "citebite_em")
+"""The measures that are defined for answers in English only."""
 MEANS = {
-    **{name: name for name in ("answer_f1", "exact_match", "citebite_f1", "citebite_em")},
+    **{name: name for name in ("answer_f1", "exact_match", *ENGLISH)},
     "evidence_f1": "evidence_f1",
     "yes_no_accuracy": "yes_no",
     "unanswerable_detection": "unanswerable",
@@ -177,11 +179,11 @@ def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dic
 def mean_scores(scores: Iterable[AnswerScore]) -> dict[str, float | None]:
     """Return each of `MEANS` over the questions that have it; None without such a question.
 
-    The measures that are defined for English only are left out for another language.
+    Those of `ENGLISH` are left out for another language.
     """
     rows = list(scores)
     means = {name: _mean(getattr(row, value) for row in rows) for name, value in MEANS.items()}
-    return {name: m for name, m in means.items() if m is not None or "citebite" not in name}
+    return {name: m for name, m in means.items() if m is not None or name not in ENGLISH}
 
 
 def by_question_type(

@@ -122,6 +122,11 @@ def _root(lacking: Callable[[float], float]) -> float:
     return float(optimize.brentq(lacking, 1e-9, 1.0)) if lacking(1.0) < 0 else math.nan
 
 
+def unseen(n: int) -> float:
+    """Return the share of questions that may differ although none of ``n`` does (rule of three)."""
+    return min(3 / n, 1.0)
+
+
 def draws_for(tests: int) -> int:
     """Return how many changes of sign to draw, so that p can pass a correction over ``tests``."""
     return min(max(RESAMPLES, 100 * tests - 1), MOST_DRAWS)

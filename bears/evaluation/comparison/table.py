@@ -8,6 +8,7 @@ import pandas as pd
 from tabulate import tabulate
 
 from bears.evaluation.clusters import note
+from bears.evaluation.comparison.paired import unseen
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.trace_measures import sign_of
 from bears.files.benchmark_state import heading
@@ -125,14 +126,15 @@ def _interval(row: Mapping[str, Any]) -> str:
     return "–" if row["low"] is None else f"{number(row['low'])} to {number(row['high'])}"
 
 
-def _unseen(rows: Sequence[Mapping[str, Any]]) -> str:
-    """Return how many questions could differ where none did; empty if some differ in each pair."""
+def _same_note(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Say why some pairs have no interval; empty if some questions differ in each pair."""
     sizes = [row["n"] for row in rows if row["low"] is None and row["difference"] == 0]
     if not sizes:
         return ""
-    # The rule of three: the 95 % interval of a share that was never seen.
-    share = f"{100 * min(3 / min(sizes), 1):.0f} %"
-    return f"No interval: all values are the same. Up to {share} of questions could still differ."
+    return (
+        "No interval: both systems have the same value for every question. "
+        f"Up to {100 * unseen(min(sizes)):.0f} % of questions could still differ."
+    )
 
 
 def number(value: Any) -> str:
@@ -157,7 +159,7 @@ def _remarks(
         'intervals are of each difference by itself. "could show": the difference that these '
         "questions would have shown in four of five cases."
     )
-    remark += "".join(f"\n{said}" for said in (least_note(rows), _unseen(rows)) if said)
+    remark += "".join(f"\n{said}" for said in (least_note(rows), _same_note(rows)) if said)
     if not two:
         letters = f"Systems that share a letter do not differ significantly in {result['main']}."
         return [remark, letters]

@@ -11,6 +11,7 @@ from typing import Any, Literal
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.typed import parse
+from bears.evaluation.comparison.paired import unseen
 from bears.evaluation.comparison.pairs import ROUNDING, seen_as_gain
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
@@ -126,7 +127,7 @@ def advise(
         "highest": all(lead["difference"] > ROUNDING for lead in others),
         "same": bool(others)
         and all(lead["low"] is None and not lead["difference"] for lead in others),
-        "unseen": min(3 / leads[over]["n"], 1.0),
+        "unseen": unseen(leads[over]["n"]),
         **{"take": take, "tie": tie, "by": prefer if take != tie[0] else "quality", "over": over},
         **leads[over],
         "within": max((abs(end) for end in near if end is not None), default=None),

@@ -18,7 +18,7 @@ from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
-from bears.evaluation.means import mean_interval
+from bears.evaluation.means import mean_interval, mean_intervals
 from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
@@ -273,8 +273,8 @@ def _recall(system: System, questions: Sequence[Question]) -> dict[int, tuple[fl
     means = [math.fsum(column) / len(column) for column in shares.T.tolist()]
     clusters = clusters_in(system.kinds)
     of = None if clusters is None else clusters[known]
-    rows = zip(depths, means, shares.T, strict=True)
-    return {k: (mean, *mean_interval(column, clusters=of)) for k, mean, column in rows}
+    rows = zip(depths, means, mean_intervals(shares, clusters=of), strict=True)
+    return {k: (mean, *ends) for k, mean, ends in rows}
 
 
 def _grouped(

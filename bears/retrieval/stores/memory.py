@@ -141,11 +141,7 @@ def cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
     return np.asarray(vectors.astype(np.float64) @ vector.astype(np.float64))
 
 
-def check_dimensions(
-    vectors: Vectors,
-    dimensions: int,
-    fit: str = FIT,
-) -> None:
+def check_dimensions(vectors: Vectors, dimensions: int, fit: str = FIT) -> None:
     """Raise StoreError if the questions' dimensions differ from those of the index.
 
     Args:
