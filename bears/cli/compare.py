@@ -16,6 +16,7 @@ from bears.layout import COMPARISON
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, label_notes, rows
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
+from bears.results.parts import parts_of
 from bears.results.system import System
 from bears.selection.configuration import composed
 from bears.selection.systems import chosen, main_of
@@ -60,14 +61,19 @@ def compare(
     if benchmark:
         composed(benchmark)  # Refuses an unknown name.
     groups = [chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
-    results = [result.compare(group, measure, main_of(group), equal_within) for group in groups]
-    advices = []
-    for group, each in zip(groups, results, strict=True):
-        each["warnings"] += _other_code(group)
-        each["advice"] = advise(each, group, each["main"], prefer)
-        notes = {system.name: note(system.repeated, each["main"]) for system in group}
+    results, advices = [], []
+    for group in groups:
+        (lead, each), *below = [
+            (part, result.compare(part.systems, part.measures, part.main, equal_within))
+            for part in parts_of(group, main_of(group), measure)
+        ]
+        each["warnings"] += [*_other_code(group), *lead.warnings()]
+        each["advice"] = advise(each, lead.systems, each["main"], prefer)
+        notes = {system.name: note(system.repeated, each["main"]) for system in lead.systems}
         each["repeats"] = {name: text for name, text in notes.items() if text}
-        advices.append(_advice(each, group, prefer))
+        each["called"], each["below"] = lead.called(each["main"]), [found for _, found in below]
+        results.append(each)
+        advices.append(_advice(each, lead.systems, prefer))
     text = to_json(results[0] if len(results) == 1 else results) + "\n"
     write_text(COMPARISON, text)
     for kind in by:
@@ -93,13 +99,13 @@ def _advice(
     """Return one line that says which system to take, a table below it, and what is doubtful."""
     import pandas as pd
 
-    advice, main = result["advice"], result["main"]
+    advice, main = result["advice"], result["called"]
     first = " ".join(sentence(key, **values) for key, values in headline(advice, main, prefer))
     table = [
         [sentence(label, **values), sentence(key, **values)]
         for label, (key, values) in rows(advice, systems, main)
     ]
-    notes = [*doubts(systems, main), *label_notes(systems)]
+    notes = [*doubts(systems, result["main"]), *label_notes(systems)]
     said = [sentence(key, **values) for key, values in notes]
     shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
     repeats = [f"{name}: {text}" for name, text in result["repeats"].items()]
@@ -108,20 +114,22 @@ def _advice(
 
 def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
     """Return the systems that ran here, separately for each benchmark."""
-    groups = [
-        group
-        for group in ran(all_commits)
-        if len(group) >= 2
-        and len(group[0].values.columns)
-        and benchmark in ("", group[0].benchmark["name"])
-    ]
-    if not groups:
-        raise FormatError(
-            f"fewer than 2 results{f' on {benchmark}' if benchmark else ''} among HEAD, its "
-            "experiments and the workspace; make another (dvc exp run -S retriever=NAME), or take "
-            "the experiments of earlier commits too: --all-commits"
-        )
-    return groups
+    # After a commit, what ran before it is still what people want to compare.
+    for older in sorted({all_commits, True}):
+        groups = [
+            group
+            for group in ran(older)
+            if len(group) >= 2
+            and len(group[0].values.columns)
+            and benchmark in ("", group[0].benchmark["name"])
+        ]
+        if groups:
+            return groups
+    raise FormatError(
+        f"fewer than 2 results{f' on {benchmark}' if benchmark else ''} among all commits, "
+        "experiments, runs in DVC's cache and the workspace; make another: "
+        "dvc exp run -S retriever=NAME"
+    )
 
 
 def _other_code(systems: Sequence[System]) -> list[str]:

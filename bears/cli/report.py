@@ -47,14 +47,11 @@ def write_report(
     state = records.state.as_dict()["state"]
     if others := [system.name for system in shown if system.benchmark.get("state") != state]:
         raise FormatError(f"{others[0]!r:.80} is not of {name} as it is now; measure it again")
-    columns = list(map(str, shown[0].values.columns))
     main = our_name(measure) or records.evaluate.main
-    if not measure and columns and main not in columns:
-        main = columns[0]
     order = [question.question_id for question in records.questions]
     described = [system.only(order) for system in shown]
     about = choice.benchmark, choice.sources, BenchmarkFiles(name), records.questions
-    text = report(*about, described, main, top, prefer)
+    text = report(*about, described, main, top, prefer, bool(measure))
     write_text(out, text)
     what = f"{len(shown)} systems" if len(shown) > 1 else "1 system"
     print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")

@@ -1,11 +1,13 @@
 """Reading what a system scored from wherever results come from."""
 
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from functools import partial
 from os.path import isfile
 from pathlib import Path
+from shlex import quote
 from typing import Any, NotRequired
 
 import pandas as pd
@@ -25,7 +27,15 @@ from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, BenchmarkF
 from bears.results.board import read_board
 from bears.results.costs import Costs, costs_of
 from bears.results.records import Records
-from bears.results.revision import OF_SYSTEM, WORKSPACE, Revision, cached_runs, named, revisions
+from bears.results.revision import (
+    OF_SYSTEM,
+    RUN,
+    WORKSPACE,
+    Revision,
+    cached_runs,
+    named,
+    revisions,
+)
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
 from bears.results.system import ENDING, Doubts, System, frames_of, system_of_traces
@@ -38,8 +48,8 @@ ANSWERS = "|".join([*MEANS, "pass_rate", r"pass[@^]\d+"])
 OF_ITEMS = r"graded_.*|nugget_.*|citation_(precision|recall)|refusal_recall"
 OF_ANSWERS = f"{ANSWERS}|{OF_ITEMS}|{OF_TRACES}"
 """Matches these, and the measures of graded items and of traces."""
-GROUPS = ("retriever", "generator", "judge", "rewriter", "vector_store", "chunking", "overrides")
-"""The keys of params.yaml that distinguish systems of one benchmark."""
+OF_RETRIEVAL = ("rewriter", "vector_store", "chunking", "overrides")
+"""The keys of params.yaml that distinguish retrievers of one name."""
 
 
 class BenchmarkRecords(TypedDict):
@@ -62,11 +72,14 @@ class RunMetrics(TypedDict):
     unmatched_passages: NotRequired[int]
 
 
-def system_of(word: str, records: Callable[[], Records]) -> System:
-    """Return the system that a word names: a file, a revision, or a row of the leaderboard.
+def system_of(word: str, records: Callable[[], Records], benchmark: str) -> System:
+    """Return the system that a word names.
+
+    It names a file, a revision, a system as `ran` names it, or a row of the leaderboard.
 
     Args:
         records: return the benchmark that a file of rankings is scored against.
+        benchmark: the one to prefer if the name is of systems on several; empty: the workspace's.
 
     Raises:
         BearsError: nothing has that name, or it cannot be read.
@@ -79,8 +92,11 @@ def system_of(word: str, records: Callable[[], Records]) -> System:
         if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
             return system_in_csv(path)
         return system_ranking(path, records())
-    revision = named(word)
-    return system_at(revision) if revision else system_on_board(word)
+    if revision := named(word):
+        return system_at(revision)
+    with suppress(FormatError):
+        benchmark = benchmark or str(Revision(WORKSPACE).selection.get("benchmark", ""))
+    return _listed(word, benchmark) or _of_board(word, benchmark)
 
 
 def system_in_csv(path: Path) -> System:
@@ -169,7 +185,7 @@ def system_at(revision: Revision) -> System:
     findings = revision.metrics(VERIFICATION).get("findings")
     return System(
         revision.name,
-        _words(selected, ("retriever", "generator")),
+        " → ".join(filter(None, map(partial(_words, selected), ("retriever", "generator")))),
         values,
         kinds,
         {**benchmark},
@@ -179,6 +195,9 @@ def system_at(revision: Revision) -> System:
         revision,
         decisions=revision.decisions if benchmark.get("decisions") else (),
         chunks=chunks,
+        same_run=next(
+            (md5 for name, md5 in revision.outputs.items() if re.fullmatch(RUN, name)), ""
+        ),
         files=(written, answered) if written and answered else None,
         repeated=repeated,
         costing=partial(costs_of, revision, run, chunks, translated) if run else Costs,
@@ -192,17 +211,17 @@ def system_at(revision: Revision) -> System:
     )
 
 
-def _words(selected: Mapping[str, Any], groups: Collection[str]) -> str:
+def _words(selected: Mapping[str, Any], *groups: str) -> str:
     """Return the choices in these groups of params.yaml."""
-    chosen = [selected.get(group) for group in dict.fromkeys(groups)]
-    return ", ".join(
+    chosen = [selected.get(group) for group in groups]
+    return " ".join(
         " ".join(map(str, words)) if isinstance(words, list) else str(words)
         for words in chosen
         if words not in (None, "", "none", [])
     )
 
 
-def system_on_board(word: str) -> System:
+def _of_board(word: str, benchmark: str) -> System:
     """Return the system of a row of the leaderboard, if its values by question are here.
 
     Raises:
@@ -210,10 +229,11 @@ def system_on_board(word: str) -> System:
     """
     board = [row for row in read_board(LEADERBOARD) if row.configuration]
     rows = [row for row in board if word in (row.system, row.configuration)]
+    rows = [row for row in rows if row.benchmark == benchmark] or rows
     if not rows:
         raise FormatError(
-            f"{word!r:.80}: no file, no revision, no experiment (dvc exp list) and no system of "
-            "the leaderboard has this name"
+            f"{word!r:.80}: no file, no revision, no experiment (dvc exp list), no system that "
+            "`bears compare` lists and none of the leaderboard has this name"
         )
     if len({row.retrieval for row in rows}) > 1:
         names = ", ".join(f"{row.configuration} ({row.benchmark} {row.state})" for row in rows)
@@ -229,6 +249,29 @@ def system_on_board(word: str) -> System:
         f"{word!r}: the leaderboard knows the means of this {row.origin}, and no experiment here "
         "has its values by question. Give its file"
     )
+
+
+def _listed(word: str, benchmark: str) -> System | None:
+    """Return the system that `ran` gives this name, or None.
+
+    Args:
+        benchmark: the one to prefer if the name is of systems on several.
+
+    Raises:
+        FormatError: several systems have this name or begin with it.
+    """
+    for all_commits in (False, True):
+        groups = ran(all_commits)
+        listed = [each for group in groups for each in group]
+        listed = [each for each in listed if each.benchmark["name"] == benchmark] or listed
+        same = [each for each in listed if each.name == word]
+        near = same or [each for each in listed if each.name.startswith(f"{word} ")]
+        if len(near) == 1:
+            return near[0]
+        if near:
+            names = ", ".join(f"{quote(each.name)} ({each.what})" for each in near)
+            raise FormatError(f"{word!r}: several systems have this name; name one of {names}")
+    return None
 
 
 def ran_on(records: Records, all_commits: bool, older: bool = False) -> list[System]:
@@ -259,7 +302,7 @@ def ran(all_commits: bool, older: bool = False) -> list[list[System]]:
         except FormatError:
             continue  # A commit from before there were results, or that failed.
     systems: list[System] = []
-    for revision in [*unique.values(), *_not_committed([*unique.values()])]:
+    for revision in [*unique.values(), *_cached([*unique.values()], all_commits)]:
         try:
             systems.append(system_at(revision))
         except FormatError as error:
@@ -275,9 +318,13 @@ def _result_of(revision: Revision) -> str:
     """Return what makes a result: the settings that it depends on, and the values by question."""
     config = revision.config
     answers = (deciding(config.get(group)) for group in ("generator", "judge"))
-    settings = [decided(config), *answers]
+    return repr((decided(config), *answers, _values(revision)))
+
+
+def _values(revision: Revision) -> str:
+    """Return what identifies the values by question."""
     values = [each for each in revision.outputs.items() if each[0].endswith(".questions.csv")]
-    return repr((settings, sorted(values)))
+    return repr(sorted(values))
 
 
 def _with_decisions(systems: Sequence[System]) -> list[System]:
@@ -300,21 +347,25 @@ def _with_decisions(systems: Sequence[System]) -> list[System]:
     return kept
 
 
-def _not_committed(known: Sequence[Revision]) -> Iterator[Revision]:
-    """Yield what ran here since HEAD was committed and no other revision has."""
-    workspace = Revision(WORKSPACE)
+def _cached(known: Sequence[Revision], all_commits: bool) -> Iterator[Revision]:
+    """Yield the runs in DVC's cache whose values no other revision has.
+
+    Args:
+        all_commits: also those from before HEAD was committed, and of other states of benchmarks
+            than the workspace's.
+    """
+    workspace, seen = Revision(WORKSPACE), set(map(_values, known))
     try:
-        seen = {revision.text(RETRIEVAL) for revision in known}
-        state = benchmark_of(workspace)
+        state = None if all_commits else benchmark_of(workspace)
     except FormatError:
         return  # Nothing ran here.
-    for run in cached_runs(workspace):
+    for run in cached_runs(workspace, all_commits):
         try:
-            text, measured = run.text(RETRIEVAL), benchmark_of(run)
+            own, measured = _values(run), benchmark_of(run)
         except FormatError:
             continue  # Its files were deleted.
-        if text not in seen and measured == state:
-            seen.add(text)
+        if own not in seen and state in (None, measured):
+            seen.add(own)
             yield run
 
 
@@ -324,15 +375,27 @@ def benchmark_of(revision: Revision) -> Any:
 
 
 def _named(group: Sequence[System]) -> list[System]:
-    """Return the systems, named by the choices in which they differ."""
+    """Return the systems, named by the choices in which they differ: ``bm25 → gpt-4.1-mini``."""
     selected = [system.revision.selection for system in group if system.revision]
-    differing = [g for g in GROUPS if len({str(words.get(g)) for words in selected}) > 1]
-    names = [_words(words, ("retriever", *differing)) for words in selected]
+    differing = [g for g in OF_RETRIEVAL if len({str(words.get(g)) for words in selected}) > 1]
+    retrievals = [_words(words, "retriever", *differing) for words in selected]
+    answers = [_words(words, "generator") for words in selected]
+    differ = len({*answers} - {""}) > 1 or len({*map(bool, answers)}) > 1
+    names = [
+        f"{retrieval} → {generator}" if differ and generator else retrieval
+        for retrieval, generator in zip(retrievals, answers, strict=True)
+    ]
+    judges = [_words(words, "judge") for words in selected]
+    names = _told_apart(_told_apart(names, judges), [system.name for system in group])
     return [
-        replace(
-            system,
-            name=name if names.count(name) == 1 else f"{name} ({system.name})",
-            what=system.name,
-        )
-        for name, system in zip(names, group, strict=True)
+        replace(system, name=name, what=system.name, retrieval=retrieval)
+        for name, retrieval, system in zip(names, retrievals, group, strict=True)
+    ]
+
+
+def _told_apart(names: Sequence[str], by: Sequence[str]) -> list[str]:
+    """Return the names, with what tells those apart that occur several times."""
+    return [
+        f"{name} ({what})" if names.count(name) > 1 and what else name
+        for name, what in zip(names, by, strict=True)
     ]

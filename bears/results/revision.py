@@ -3,7 +3,7 @@
 import hashlib
 import re
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -26,6 +26,8 @@ CHUNKS = pattern(EVERY.chunks("*"))
 VERDICTS = pattern(EVERY.answers("*").with_suffix(".questions.csv"))
 OF_SYSTEM = (RUN, CHUNKS, ANSWERED, VERDICTS)
 """What a retriever and a generator wrote."""
+OF_RUN = ("benchmark", "rewriter", "generator", "judge")
+"""The choices that a run in DVC's cache knows by their own names."""
 
 
 @dataclass(frozen=True)
@@ -147,16 +149,15 @@ class Revision:
 
 @dataclass(frozen=True)
 class CachedRun(Revision):
-    """A run of `evaluate` in DVC's cache, whether its state was committed or not.
-
-    It knows no settings of the retriever, and no answers.
+    """A run in DVC's cache, whether its state was committed or not.
 
     Args:
-        entry: what DVC kept of the run: its parameters, and the digests of its files.
+        entries: what DVC kept of the stages of the run, as far as it did: their parameters, and
+            the digests of their files.
         chosen: params.yaml of the workspace, for the choices that the run does not know.
     """
 
-    entry: Mapping[str, Any] = field(default_factory=dict)
+    entries: Sequence[Mapping[str, Any]] = ()
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
     def text(self, path: Path) -> str:
@@ -168,46 +169,91 @@ class CachedRun(Revision):
     @cached_property
     def outputs(self) -> Mapping[str, str]:
         """Return path to md5 of every file that the run read or wrote."""
-        files = [*self.entry["deps"], *self.entry["outs"]]
+        files = [file for entry in self.entries for file in (*entry["deps"], *entry["outs"])]
         return {str(file["path"]): str(file["md5"]) for file in files}
 
     @cached_property
-    def config(self) -> Mapping[str, Any]:
-        """Return the settings that the run depended on."""
-        return _present(self.entry["params"][str(CONFIG)])
-
-    @cached_property
     def selection(self) -> Mapping[str, Any]:
-        """Return the choices of the run; without answers, it has no generator and no judge."""
+        """Return the choices of the run."""
         (run,) = (path for path in self.outputs if re.fullmatch(RUN, path))
-        own = {"retriever": Path(run).stem, "benchmark": self.config["benchmark"]["name"]}
-        return {**self.chosen, **own, "generator": "none", "judge": "none"}
-
-    @property
-    def code(self) -> dict[str, str]:
-        """Return the digest of the code of `evaluate`."""
-        digest = str(self.entry["params"][str(CODE)]["evaluate"])
-        return {f"evaluate with chunking={self.config['chunking']['name']}": digest}
+        known = {group: _name(self.config.get(group)) for group in OF_RUN}
+        known |= {group: known[group] or "none" for group in ("generator", "judge")}
+        known["vector_store"] = store_of(self.config.get("retriever"))
+        chosen = {group: name for group, name in known.items() if name}
+        return {**self.chosen, **chosen, "retriever": Path(run).stem}
 
     def within(self, pattern: str, name: str) -> Path | None:
-        """Return a file of this name that the run read from a folder."""
+        """Return a file of an output that is a folder, or that the run read from one."""
         for path, digest in self.outputs.items():
             if Path(path).name == name and re.fullmatch(pattern, str(Path(path).parent)):
                 return self._cached(digest, path)
-        return None
+        return super().within(pattern, name)
+
+    def _mapping(self, path: Path) -> Mapping[str, Any]:
+        found: dict[str, Any] = {}
+        for entry in self.entries:
+            found |= entry.get("params", {}).get(str(path), {})
+        return found
 
 
-def cached_runs(workspace: Revision) -> Iterator[CachedRun]:
-    """Yield the runs of `evaluate` since HEAD was committed, newest first."""
+def _name(part: Any) -> str:
+    return str(part.get("name", "")) if isinstance(part, Mapping) else ""
+
+
+def store_of(retriever: Any) -> str:
+    """Return the vector store of a retriever's settings, or of one of its parts."""
+    if not isinstance(retriever, Mapping):
+        return ""
+    own = _name(retriever.get("vector_store"))
+    return own or next(filter(None, map(store_of, retriever.values())), "")
+
+
+def cached_runs(workspace: Revision, all_commits: bool) -> Iterator[CachedRun]:
+    """Yield the runs in DVC's cache, newest first: those since HEAD was committed, or all."""
     since = float((git("show", "--no-patch", "--format=%ct", "HEAD") or b"inf").decode())
-    runs = [*(cache_folder(Path()) / "runs").glob("*/*/*")]
+    cache, kept = cache_folder(Path()), list[tuple[Path, Mapping[str, Any]]]()
+    runs = [*(cache / "runs").glob("*/*/*")]
     for path in sorted(runs, key=lambda path: -path.stat().st_mtime):
-        if path.stat().st_mtime < since:
-            return
         entry = yaml_value(decoded(read_whole(path), str(path)), str(path))
-        whole = isinstance(entry, dict) and {"cmd", "deps", "outs", "params"} <= entry.keys()
-        if whole and "stages.evaluate " in str(entry["cmd"]):
-            yield CachedRun("not committed", path.name, entry, workspace.selection)
+        if isinstance(entry, dict) and {"cmd", "deps", "outs", "params"} <= entry.keys():
+            kept.append((path, entry))
+    # The newest stage that wrote a file comes last, and so counts.
+    made = {name: entry for _, entry in reversed(kept) for name in _written(entry, cache)}
+    judged = set[tuple[str, str]]()
+    for stage in ("stages.judge ", "stages.evaluate "):
+        for path, entry in kept:
+            if stage not in str(entry["cmd"]) or judged & {*_files(entry["outs"])}:
+                continue
+            judged |= {*_files(entry["deps"])}
+            if all_commits or path.stat().st_mtime >= since:
+                entries = _before(entry, made)
+                yield CachedRun(path.name[:7], path.name, entries, workspace.selection)
+
+
+def _files(files: Iterable[Mapping[str, Any]]) -> Iterator[tuple[str, str]]:
+    yield from ((str(file["path"]), str(file["md5"])) for file in files)
+
+
+def _written(entry: Mapping[str, Any], cache: Path) -> Iterator[tuple[str, str]]:
+    """Yield path and md5 of each file that a stage wrote, also of those in folders."""
+    for path, digest in _files(entry["outs"]):
+        yield path, digest
+        folder = cache / "files" / "md5" / digest[:2] / digest[2:]
+        if digest.endswith(".dir") and folder.is_file():
+            yield from ((f"{path}/{part['relpath']}", part["md5"]) for part in json_value(folder))
+
+
+def _before(
+    entry: Mapping[str, Any], made: Mapping[tuple[str, str], Mapping[str, Any]]
+) -> list[Mapping[str, Any]]:
+    """Return the stages that a stage depends on, and the stage itself at the end."""
+    found = {id(entry): entry}
+    for each in (waiting := [entry]):
+        for file in _files(each["deps"]):
+            if (stage := made.get(file)) and id(stage) not in found:
+                found[id(stage)] = stage
+                waiting.append(stage)
+    return [*reversed(found.values())]
 
 
 def _present(config: Mapping[str, Any]) -> Mapping[str, Any]:

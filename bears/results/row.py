@@ -16,7 +16,7 @@ from bears.files.visible import one_line
 from bears.layout import ANSWERS as ANSWERS_FILE
 from bears.layout import LOCAL
 from bears.layout import RETRIEVAL as RETRIEVAL_FILE
-from bears.results.revision import Revision
+from bears.results.revision import Revision, store_of
 from bears.sampling.mixture import as_before
 
 RETRIEVAL = (
@@ -157,7 +157,7 @@ def row_of(revision: Revision) -> LeaderboardRow | None:
         "system": str(retriever.get("name", "")),
         "configuration": configuration_digest(config),
         "origin": "experiment",
-        "vector_store": _store(retriever),
+        "vector_store": store_of(retriever),
         "chunking": chunking,
         "questions": means.get("n"),
         "documents": benchmark.get("documents"),
@@ -189,15 +189,6 @@ def _answers(config: Mapping[str, Any], means: Mapping[str, Any]) -> dict[str, A
         "values": {name: means[name] for name in ANSWERS if name in means},
         "warnings": UNSCORED if means.get("unscored") else "",
     }
-
-
-def _store(retriever: Mapping[str, Any]) -> str:
-    """Return the vector store of a retriever, or of one of its parts."""
-    store = retriever.get("vector_store")
-    if isinstance(store, dict):
-        return str(store.get("name", ""))
-    parts = (_store(part) for part in retriever.values() if isinstance(part, dict))
-    return next(filter(None, parts), "")
 
 
 def configuration_digest(config: Mapping[str, Any]) -> str:

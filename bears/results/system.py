@@ -65,6 +65,8 @@ class System(Measured):
         revision: the origin of the results; None for a file.
         decisions: of people, which the gold has.
         chunks: the run of the chunks from which ``run`` ranks documents.
+        same_run: identifies the rankings; empty if it is not known.
+        retrieval: the name without the generator and the judge.
         ranked: the rankings of a submission that is not a run file.
         files: a generator's answers, and the judgements of them by question.
         traced: a file of traces; of a question's repeats, `traces` and `judged` have the first.
@@ -75,6 +77,8 @@ class System(Measured):
     revision: Revision | None = None
     decisions: Sequence[PairDecision] = ()
     chunks: Path | None = None
+    same_run: str = ""
+    retrieval: str = ""
     ranked: Run = field(default_factory=dict)
     files: tuple[Path, Path] | None = None
     traced: Path | None = None

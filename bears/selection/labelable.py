@@ -10,7 +10,6 @@ from bears.answers.judging.labelable import Labelable
 from bears.answers.judging.pairs import Pair, judged_in
 from bears.errors import FormatError
 from bears.files.qrels import read_qrels
-from bears.results.revision import VERDICTS, named
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
 
@@ -42,14 +41,14 @@ def labelable(
     if what == "answers":
         if not b:
             raise FormatError("answers are labeled in pairs; name a second system")
-        both: Labelable = Pair(*map(_judged, words))
+        both: Labelable = Pair(*(_judged(word, benchmark) for word in words))
         if not both.names:
             raise FormatError(f"{a} and {b} have no question in common")
         return both
     if what == "documents":
         pair = _documents(words, measure, grades, benchmark)
     else:
-        ours, theirs = (*map(_judged, words), {})[:2]
+        ours, theirs = (*(_judged(word, benchmark) for word in words), {})[:2]
         pair = judged_items.answer_pair(what, measure, ours, theirs)
     if not pair.names:
         raise FormatError(f"{' and '.join(words)}: nothing that changes {measure} can be labeled")
@@ -71,17 +70,15 @@ def _documents(
     return judged_items.document_pair(ours, theirs, linear, found, questions, records.corpus)
 
 
-def _judged(word: str) -> dict[str, dict[str, str]]:
+def _judged(word: str, benchmark: str) -> dict[str, dict[str, str]]:
     """Return question_id to a row of a system's judged answers."""
     path = Path(word)
     if not path.is_file():
-        revision = named(word)
-        found = revision and revision.output(VERDICTS)
-        if not found:
+        (system,) = chosen([word], benchmark, least=1)
+        if not system.files:
             raise FormatError(
-                f"{word!r:.80}: no file, and no revision or experiment with judged answers; run "
-                "`dvc exp run -S generator=NAME -S judge=NAME`, or `bears answers judge FILE "
-                "--questions FILE.questions.csv`"
+                f"{word!r:.80} has no judged answers; run `dvc exp run -S generator=NAME -S "
+                "judge=NAME`, or `bears answers judge FILE --questions FILE.questions.csv`"
             )
-        path = found
+        path = system.files[1]
     return judged_in(path, word)

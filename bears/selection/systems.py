@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from bears.config.typed import parse
 from bears.errors import FormatError
@@ -17,12 +18,13 @@ from bears.selection.configuration import composed, records_of, selected
 def chosen(words: Sequence[str], benchmark: str, least: int = 2) -> list[System]:
     """Return the named systems. Raises FormatError if there are fewer than ``least``."""
 
+    @cache
     def records() -> Records:
         return records_of(benchmark or selected(composed()).benchmark.name)
 
     if twice := [word for word in words if words.count(word) > 1]:
         raise FormatError(f"{twice[0]} is named twice")
-    systems = [system_of(word, records) for word in words]
+    systems = [system_of(word, records, benchmark) for word in words]
     if len(systems) < least:
         raise FormatError("one system cannot be compared; name two or more, or none for all")
     names = [system.name for system in systems]

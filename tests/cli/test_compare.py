@@ -539,3 +539,32 @@ def test_a_queued_grid_is_compared_with_one_command_and_leaves_the_tree_clean(
     assert means["bm25"] == pytest.approx(own, abs=1e-9)
     assert found["corrected_over"] == "3 pairs of ndcg@10"
     assert workspace.git("status", "--porcelain") == before
+
+
+@pytest.mark.slow
+def test_what_ran_stays_comparable_by_its_name_whatever_is_committed(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    made = finished(tmp_path_factory.getbasetemp())[0]
+    workspace = made.copied(tmp_path_factory.mktemp("committed") / "project")
+    answered = ("-S", "generator=sentence", "-S", "judge=contains")
+    workspace.dvc("repro", "--force")
+    for retriever in ("bm25", "wordllama"):
+        workspace.dvc("exp", "run", "-S", f"retriever={retriever}", *answered)
+    workspace.git("add", "--all", "params.yaml", "data", "metrics", "dvc.lock")
+    workspace.git("commit", "--quiet", "--message", "wordllama with answers")
+    # HEAD has no experiment now, and bm25 was never committed with answers.
+    found = json.loads(workspace.python("bears", "compare", "--format", "json"))
+    names = [system["name"] for system in found["systems"]]
+    assert sorted(names) == ["bm25 → sentence", "wordllama → sentence"]
+    assert (found["main"], found["called"]) == ("pass_rate", "pass_rate (contains)")
+    (below,) = found["below"]
+    assert sorted(system["name"] for system in below["systems"]) == ["bm25", "wordllama"]
+    assert below["corrected_over"] == "1 pair of ndcg@10"
+    again = json.loads(workspace.python("bears", "compare", *names, "--format", "json"))
+    assert again["pairs"] == found["pairs"]
+    said = workspace.python("bears", "labels", "next", *names, "--format", "json")
+    assert json.loads(said)["of"] == 18
+    # The beginning of a name is enough where no other name begins so.
+    found = json.loads(workspace.python("bears", "compare", "bm25", "wordllama", "--format", "json"))
+    assert [system["name"] for system in found["systems"]] == ["bm25", "wordllama → sentence"]

@@ -117,7 +117,7 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
         assert message in capsys.readouterr().err
         assert Path("conf/ledger/mini.yaml").read_bytes() == before
     assert main(["labels", "next", a, "nothing", "--out", str(table)]) != 0
-    assert "no file, and no revision or experiment with judged answers" in capsys.readouterr().err
+    assert "no file, no revision, no experiment" in capsys.readouterr().err
 
 
 def test_people_grade_documents_in_which_two_rankings_differ(

@@ -8,13 +8,14 @@ from functools import partial
 from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 from urllib.parse import quote
 
 import numpy as np
 import pandas as pd
 import pytest
 
+from bears.answers.judging.judged import CAUSES
 from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
@@ -28,6 +29,7 @@ from bears.publishing.report.advice import Prefer, advise, compared, doubts, hea
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
+from bears.results.parts import Part
 from bears.results.system import Doubts, System
 from bears.retrieval.cut import Cut
 from bears.selection.configuration import composed
@@ -280,7 +282,17 @@ def test_a_thousand_questions_cost_what_the_plan_says(
     assert dollars(unknown, Path("data/mini/translated"), runs[0], runs[1]) is None
 
 
-KEYS = ("nav_", "measure_", "role_", "advice_by_", "advice_not_", "labels_", "step_")
+KEYS = (
+    "nav_",
+    "type_",
+    "cause_",
+    "measure_",
+    "role_",
+    "advice_by_",
+    "advice_not_",
+    "labels_",
+    "step_",
+)
 """How keys begin whose rest is a value, or that commands give."""
 
 
@@ -293,6 +305,12 @@ def test_every_text_of_the_page_is_in_both_languages_and_in_use() -> None:
         holes = [sorted(re.findall(r"\{\w+\}", text)) for text in (english, chinese)]
         assert set(holes[0]) == set(holes[1]), key
         assert key in source + code or key.startswith(KEYS), key
+    assert {f"type_{kind}" for kind in get_args(QuestionType)} == {
+        key for key in words() if key.startswith("type_")
+    }
+    assert {f"cause_{cause}" for cause in CAUSES} == {
+        key for key in words() if key.startswith("cause_")
+    }
     asked = re.findall(r"\b(?:t|word)\(['\"](\w+)['\"]", source)
     assert set(asked) <= words().keys()
 
@@ -434,7 +452,10 @@ def test_unjudged_questions_are_not_counted_as_judged(tmp_path: Path) -> None:
     # A group of one question is left out, and so is a heading with one group.
     assert 'id="groups"' not in html
     unjudged(other := Made(tmp_path / "five", [*"abcde"], ["one", "two"]), 1)
-    assert '<bdi>single-hop</bdi>, <span class="t" lang="en">2 questions<' in other.page()
+    titles = re.findall(r'<figcaption class="over">(.*?)</figcaption>', other.page())
+    texts = [re.sub("<.*?>", "|", title) for title in titles]
+    said = "|one document answers it||一份文件即可回答|, |2 questions||2 題|"
+    assert said in texts
 
 
 def test_groups_are_shown_only_if_there_are_two(tmp_path: Path) -> None:
@@ -449,7 +470,7 @@ def test_systems_are_ordered_by_their_means_and_untested_ones_come_last() -> Non
     values = {"low": 0.1, "high": 0.9, "middle": 0.5}
     systems = [System(n, "", pd.DataFrame({"m": [v] * 20}, index=ids)) for n, v in values.items()]
     other = System("other", "", pd.DataFrame({"x": [0.5, 1.0]}))
-    found = compared([other, *systems], "m")["systems"]
+    found = compared(Part([other, *systems], (), "m"))["systems"]
     assert [system["name"] for system in found] == ["high", "middle", "low", "other"]
     assert found[-1]["measures"]["x"]["mean"] == 0.75
 

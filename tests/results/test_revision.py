@@ -50,7 +50,7 @@ def test_a_commit_of_an_earlier_version_has_the_same_decisions_and_digest(
 def test_a_run_in_dvcs_cache_is_read_whichever_version_kept_it(params: dict[str, Any]) -> None:
     run = {"path": "data/mini/runs/bm25.trec", "md5": "0" * 32}
     entry = {"deps": [run], "outs": [], "params": {"data/config.yaml": params}}
-    cached = CachedRun("not committed", "0", entry, {"judge": "exact"})
+    cached = CachedRun("0" * 7, "0", [entry], {"judge": "exact"})
     chosen = {"benchmark": "mini", "retriever": "bm25", "generator": "none", "judge": "none"}
     assert cached.selection == chosen
     assert [*cached.decisions] == [PairDecision("q", "d", "partial")]

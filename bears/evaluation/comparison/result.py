@@ -103,6 +103,7 @@ def compare(
         "pairs": as_records(frame.assign(ties=pd.Series(ties, dtype=object))),
         "by": _by(kinds, names, main, values[main], margin),
         "moved": moved(systems, main) if len(systems) == 2 else {},
+        "below": [],
     }
 
 

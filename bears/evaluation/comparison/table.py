@@ -49,17 +49,21 @@ def shown(
     """
     if form == "csv":
         return _csv(result, kinds)
+    first: list[str | pd.DataFrame] = [*advice, records_line(result)]
+    parts = [part for each in (result, *result["below"]) for part in _parts(each, kinds)]
+    return "\n\n".join(formatted(part, form) for part in [*first, *parts]) + "\n"
+
+
+def _parts(result: Mapping[str, Any], kinds: Sequence[str]) -> list[str | pd.DataFrame]:
     two = len(result["systems"]) == 2
     pairs = [row for row in result["pairs"] if two or row["measure"] == result["main"]]
     ties = [f"{r['a']} and {r['b']}, {r['measure']}: {r['ties']}" for r in pairs if r["ties"]]
-    parts = [*advice, records_line(result), *result["warnings"], *ties]
-    parts += [_systems(result), pairs_table(pairs, two)]
+    parts = [*result["warnings"], *ties, _systems(result), pairs_table(pairs, two)]
     for kind in kinds:
         for value, part in result["by"].get(kind, {}).items():
             few = f" ({part['few']})" if part["few"] else ""
             parts += [f"{kind} {value}, n = {part['n']}{few}", pairs_table(part["pairs"], two)]
-    parts += _remarks(result, two, kinds)
-    return "\n\n".join(formatted(part, form) for part in parts) + "\n"
+    return [*parts, *_remarks(result, two, kinds)]
 
 
 def formatted(part: str | pd.DataFrame, form: Form) -> str:
@@ -99,7 +103,7 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
             {
                 "system": system["name"],
                 "what": system["what"],
-                main: number(own["mean"]),
+                result.get("called", main): number(own["mean"]),
                 "95 % interval": _interval(own),
                 "group": own["group"],
                 "rank": " to ".join(map(str, dict.fromkeys(own["rank"]))),
@@ -200,11 +204,13 @@ def moved_parts(
 
 def _csv(result: Mapping[str, Any], kinds: Sequence[str]) -> str:
     """Return all pairs under all measures, in full; with kinds, add theirs below."""
-    frame = pd.DataFrame(result["pairs"])
-    parts = [frame.assign(kind="", value="") if kinds else frame]
-    for kind in kinds:
-        for value, part in result["by"].get(kind, {}).items():
-            parts.append(pd.DataFrame(part["pairs"]).assign(kind=kind, value=value))
+    parts = []
+    for each in (result, *result["below"]):
+        frame = pd.DataFrame(each["pairs"])
+        parts += [frame.assign(kind="", value="") if kinds else frame]
+        for kind in kinds:
+            for value, part in each["by"].get(kind, {}).items():
+                parts.append(pd.DataFrame(part["pairs"]).assign(kind=kind, value=value))
     whole = pd.concat(parts, ignore_index=True).astype(object)
     whole = whole.where(whole.notna(), None)
     return csv_text(list(whole.columns), whole.to_numpy().tolist())

@@ -21,23 +21,25 @@ from bears.evaluation.trace_measures import sign_of
 from bears.layout import ledger_of
 from bears.publishing.report.words import dollars, signed, unit
 from bears.results.costs import Costs
+from bears.results.parts import Part
 from bears.results.system import Doubts, System
 
 Comparison = dict[str, Any]
 """What `compare` returns, see docs/comparison.md."""
 
 
-def compared(systems: Sequence[System], measure: str) -> Comparison:
-    """Compare the systems that have a measure, and list the others after them.
+def compared(part: Part) -> Comparison:
+    """Compare the systems that have the main measure, and list the others after them.
 
     Systems are ordered by their means.
     """
-    tested = [system for system in systems if measure in system.values]
+    measure = part.main
+    tested = [system for system in part.systems if measure in system.values]
     comparison: Comparison = {"systems": [], "pairs": [], "corrected_over": ""}
     if len(tested) > 1:
-        comparison = compare(tested, (), measure)
+        comparison = compare(tested, part.measures, measure)
     names = {system["name"] for system in comparison["systems"]}
-    untested = [_untested(system) for system in systems if system.name not in names]
+    untested = [_untested(system) for system in part.systems if system.name not in names]
 
     def place(system: Mapping[str, Any]) -> tuple[Any, ...]:
         found = system["measures"].get(measure, {})

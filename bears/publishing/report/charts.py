@@ -107,7 +107,7 @@ def by_search(rows: Sequence[Row]) -> str:
 
 
 def against(rows: Sequence[Row], cost: str) -> str:
-    """Draw quality against a cost, with the names beside the marks.
+    """Draw quality against a cost; the page names the marks below.
 
     Args:
         rows: ``name, mean, low, high, color, shape`` each, and the cost, 0 or more.
@@ -121,8 +121,6 @@ def against(rows: Sequence[Row], cost: str) -> str:
     y = {"type": "quantitative", "scale": {"zero": False, "padding": 12}, "axis": {"tickCount": 5}}
     bar = {"x": x, "y": {**y, "field": "low"}, "y2": {"field": "high"}, "color": COLOR}
     mean = {"x": x, "y": {**y, "field": "mean"}}
-    label = {**mean, "text": {"field": "name"}, "color": {"value": "var(--ink)"}}
-    place = {"align": "left", "dx": 9, "dy": -8, "fontSize": 13, "font": FONT, "limit": 150}
     return _svg(
         width=640,
         height=230,
@@ -130,7 +128,6 @@ def against(rows: Sequence[Row], cost: str) -> str:
         layer=[
             _layer("rule", bar, strokeWidth=2, opacity=0.4),
             _points(mean, 110),
-            _layer("text", label, **place),
         ],
     )
 
@@ -158,7 +155,7 @@ def interval_rows(rows: Sequence[Row], low: float = 0.0, high: float = 1.0) -> M
         place = at(row["low"]), at(row["high"]), 12, 12, row["color"], 5, 0.45
         mark = Markup(text).format(at(row["mean"]), "middle", row["color"], row["glyph"])
         drawn = svg.format(Markup().join([*grid, Markup(line).format(*place), mark]))
-        shown.append(Markup("<bdi>{}</bdi>{}").format(row["name"], drawn))
+        shown.append(Markup('<bdi title="{0}">{0}</bdi>{1}').format(row["name"], drawn))
     anchors = {low: "start", high: "end"}
     labels = [
         Markup(text).format(at(t), anchors.get(t, "middle"), "var(--soft)", f"{t:.3g}")

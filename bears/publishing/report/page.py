@@ -27,10 +27,14 @@ from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, by_search, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
 from bears.results.about import About, about
+from bears.results.parts import Part, one_of_each, parts_of
 from bears.results.system import System
 from bears.types import Question
 
-SHOWN = ("success@1", "success@10", "strict@10", "recall@10", "mrr", "map", "pass_rate")
+SHOWN = (
+    *("success@1", "success@10", "strict@10", "recall@10", "mrr", "map"),
+    *("pass_rate", "answer_f1", "exact_match"),
+)
 """Measures that are shown beside the one that decides."""
 FAMILIES = ("success", "strict", "recall", "mrr", "ndcg", "map")
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -52,6 +56,7 @@ def report(
     measure: str,
     top: int,
     prefer: advice.Prefer = "quality",
+    decides: bool = False,
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
@@ -60,27 +65,35 @@ def report(
         files: of the benchmark.
         questions: all of the benchmark.
         systems: one or more with distinct names, their values in the order of the questions.
-        measure: the one that decides.
+        measure: the one that orders rankings; see `parts_of`.
         top: how many documents of a system an opened question shows.
         prefer: what chooses among systems that do not differ significantly.
+        decides: whether ``measure`` decides even where there are judged answers.
 
     Raises:
         FormatError: a file is malformed, no system has the measure although some have others, or
             the measure has values above 1.
     """
     names = list(dict.fromkeys(name for system in systems for name in map(str, system.values)))
+    whole = decides or len(systems) == 1
+    lead, *below = [Part(systems, (), measure)] if whole else parts_of(systems, measure)
+    measure, called = lead.main, lead.called(lead.main)
     if names and measure not in names:
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
-    comparison, notes = advice.compared(systems, measure), advice.label_notes(systems)
-    order = [system["name"] for system in comparison["systems"]]
+    notes = advice.label_notes(systems)
+    comparisons = [advice.compared(part) for part in (lead, *below)]
+    order = [row["name"] for comparison in comparisons for row in comparison["systems"]]
+    order = list(dict.fromkeys([*order, *(each.name for each in systems)]))
     systems = sorted(systems, key=lambda system: order.index(system.name))
+    searched = one_of_each(systems)
+    comparison = comparisons[0]
     telling = candidates(len(questions), systems, measure)
     gold, shown = needed((questions[at] for at in telling), systems, top)
     benchmark = read_benchmark(about, sources, files, questions, gold, shown)
     opened, too_large = details(benchmark, systems, _columns(measure, names), telling, top)
-    look = looks(order)
+    look = looks(list(dict.fromkeys([*order, *(each.name for each in searched)])))
     judged = sum(question.judged for question in questions)
     # Without gold there may be the grades of a judge.
     ranked = judged or any(measure in each.values and each.defined(measure) for each in systems)
@@ -90,16 +103,17 @@ def report(
         if any("verdict" in row for row in system.judged.values())
     ]
     runs = [_about(system, questions) for system in systems]
-    advised = advice.advise(comparison, systems, measure, prefer) if ranked else {}
+    advised = advice.advise(comparison, lead.systems, measure, prefer) if ranked else {}
     return _rendered(
         benchmark=benchmark,
         judged=judged,
         papers=runs[0].papers,
         systems=systems,
-        measure=measure,
+        measure=called,
         looks=look,
-        answer=advice.headline(advised, measure, prefer) if ranked else [("answer_unjudged", {})],
-        advice=advice.rows(advised, systems, measure),
+        leading=[each.name for each in lead.systems],
+        answer=advice.headline(advised, called, prefer) if ranked else [("answer_unjudged", {})],
+        advice=advice.rows(advised, systems, called),
         take=advised.get("take", ""),
         doubts=advice.doubts(systems, measure) if judged else [],
         generated=answers,
@@ -112,12 +126,14 @@ def report(
         too_large=too_large,
         gold_characters=GOLD,
         other_characters=OTHER,
-        **_standings(comparison, measure),
+        standings=[
+            _standings(found, part) for found, part in zip(comparisons, (lead, *below), strict=True)
+        ],
         **_costs(comparison["systems"], systems, measure, look),
         runs=dict(zip((system.name for system in systems), runs, strict=True)),
         differences=_differences(comparison, advised, measure, look),
-        **_recalls(systems, questions, look),
-        searched=_by_search(systems, questions, look),
+        **_recalls(searched, questions, look),
+        searched=_by_search(searched, questions, look),
         **benchmark.card(),
     )
 
@@ -128,7 +144,7 @@ def _rendered(**content: Any) -> str:
     )
     environment.filters |= {"share": words.share, "signed": words.signed, "p": words.p_value}
     environment.globals |= {"t": words.phrase, "unit": words.unit, "usd": words.dollars}
-    environment.globals |= {"verdict": _verdict, "origin": origin_of}
+    environment.globals |= {"verdict": _verdict, "origin": origin_of, "kind": words.kind}
     style, script = words.part("style.css"), words.part("script.js")
     # The content security policy names these two by their digests; the browser runs nothing else.
     hashes = {"style_hash": _csp_hash(style), "script_hash": _csp_hash(script)}
@@ -160,12 +176,15 @@ def _columns(measure: str, names: Sequence[str]) -> list[str]:
     return [measure, *(name for name in SHOWN if name in names and name != measure)]
 
 
-def _standings(comparison: Mapping[str, Any], measure: str) -> Content:
+def _standings(comparison: Mapping[str, Any], part: Part) -> Content:
     """Return the tables of systems and of pairs."""
+    measure = part.main
     names = [name for system in comparison["systems"] for name in system["measures"]]
     families = {name.partition("@")[0] for name in names}
     pairs = [pair for pair in comparison["pairs"] if pair["measure"] == measure]
     return {
+        "measure": measure,
+        "called": part.called,
         "ranked": comparison["systems"],
         "measures": _columns(measure, names),
         "explained": [f"measure_{family}" for family in FAMILIES if family in families],

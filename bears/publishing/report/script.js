@@ -13,6 +13,7 @@
   const index = () => (root.lang === "en" ? 0 : 1);
   const word = (key, values = {}) =>
     words[key][index()].replace(/\{(\w+)\}/g, (whole, name) => String(values[name] ?? whole));
+  const named = (kind, value) => words[`${kind}_${value}`]?.[index()] ?? value;
   // Texts only ever become text nodes: nothing here parses HTML.
   const make = (tag, attributes = {}, ...children) => {
     const element = document.createElement(tag);
@@ -109,7 +110,7 @@
   const answerGiven = (given) =>
     make("div", { class: "given" },
       make("p", {}, make("span", { class: "kind" },
-        [word("given"), given.verdict && word("judged", { verdict: given.verdict }), given.cause].filter(Boolean).join(" · ")),
+        [word("given"), given.verdict && word("judged", { verdict: given.verdict }), given.cause && named("cause", given.cause)].filter(Boolean).join(" · ")),
       make("span", { lang: data.language, dir: "auto" }, given.answer ?? "–")),
       given.reason ? make("p", { class: "kind" }, given.reason) : null,
       given.items ? make("ul", { class: "items" }, given.items.map(([text, verdict, note]) =>
@@ -171,7 +172,7 @@
       make("button", { type: "button", class: "head", id: `head-${at}`, "aria-expanded": String(open), onclick: toggle },
         make("span", { lang: data.language, dir: "auto" }, question.question),
         make("span", { class: "values" }, figures(question)),
-        make("span", { class: "about" }, [question.type, question.source, ...new Set(causes(question))].join(" · "))),
+        make("span", { class: "about" }, [named("type", question.type), question.source, ...new Set(causes(question).map((cause) => named("cause", cause)))].join(" · "))),
       open ? opened(question) : null);
   };
 
@@ -202,7 +203,7 @@
   };
   const select = (name, label, options, any = true) => {
     const wanted = [...new Set(options)].map((option) =>
-      make("option", { value: option, selected: option === state[name] }, option));
+      make("option", { value: option, selected: option === state[name] }, named(name, option)));
     return make("label", {}, word(label),
       make("select", { name, onchange: change(name) }, any ? make("option", { value: "" }, word("any")) : null, wanted));
   };

@@ -42,6 +42,16 @@ def phrase(key: str, **values: Any) -> Markup:
     return Markup("".join(spans))
 
 
+def kind(group: str, value: str) -> Markup:
+    """Return a word of the pipeline in every language; other people's words as they are.
+
+    Args:
+        group: ``type`` or ``cause``.
+    """
+    key = f"{group}_{value}"
+    return phrase(key) if key in words() else Markup("<bdi>{}</bdi>").format(value)
+
+
 def sentence(key: str, **values: Any) -> str:
     """Return a text in English."""
     shown = {name: _plain(value) for name, value in values.items()}
