@@ -13,10 +13,11 @@ from bears.evaluation.repeats import note
 from bears.files.records import to_json, write_text
 from bears.files.shown import complain
 from bears.layout import COMPARISON
-from bears.publishing.report.advice import Prefer, advise, doubts, headline, label_notes, rows
+from bears.publishing.report.advice import Prefer, advise, headline, rows
+from bears.publishing.report.doubts import doubts, label_notes
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
-from bears.results.parts import parts_of
+from bears.results.parts import Part, parts_of
 from bears.results.system import System
 from bears.selection.configuration import composed
 from bears.selection.systems import chosen, main_of
@@ -64,16 +65,15 @@ def compare(
     results, advices = [], []
     for group in groups:
         (lead, each), *below = [
-            (part, result.compare(part.systems, part.measures, part.main, equal_within))
-            for part in parts_of(group, main_of(group), measure)
+            (part, part.compared(equal_within)) for part in parts_of(group, main_of(group), measure)
         ]
         each["warnings"] += [*_other_code(group), *lead.warnings()]
         each["advice"] = advise(each, lead.systems, each["main"], prefer)
         notes = {system.name: note(system.repeated, each["main"]) for system in lead.systems}
         each["repeats"] = {name: text for name, text in notes.items() if text}
-        each["called"], each["below"] = lead.called(each["main"]), [found for _, found in below]
+        each["below"] = [found for _, found in below]
         results.append(each)
-        advices.append(_advice(each, lead.systems, prefer))
+        advices.append(_advice(each, lead, prefer))
     text = to_json(results[0] if len(results) == 1 else results) + "\n"
     write_text(COMPARISON, text)
     for kind in by:
@@ -93,19 +93,18 @@ def compare(
 COMMAND = compare
 
 
-def _advice(
-    result: Mapping[str, Any], systems: Sequence[System], prefer: Prefer
-) -> "list[str | pd.DataFrame]":
+def _advice(result: Mapping[str, Any], lead: Part, prefer: Prefer) -> "list[str | pd.DataFrame]":
     """Return one line that says which system to take, a table below it, and what is doubtful."""
     import pandas as pd
 
-    advice, main = result["advice"], result["called"]
+    advice = result["advice"]
+    main = lead.called(result["main"], advice.get("labels"))
     first = " ".join(sentence(key, **values) for key, values in headline(advice, main, prefer))
     table = [
         [sentence(label, **values), sentence(key, **values)]
-        for label, (key, values) in rows(advice, systems, main)
+        for label, (key, values) in rows(advice, lead.systems, main)
     ]
-    notes = [*doubts(systems, result["main"]), *label_notes(systems)]
+    notes = [*doubts(lead.systems, result["main"]), *label_notes(lead.systems)]
     said = [sentence(key, **values) for key, values in notes]
     shown = [pd.DataFrame(table, columns=["", f"take {advice['take']}"])] if table else []
     repeats = [f"{name}: {text}" for name, text in result["repeats"].items()]

@@ -1,5 +1,6 @@
 """``bears labels``: what a judge is worth in labels, which answers to label, and when to stop."""
 
+import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
@@ -179,9 +180,7 @@ def next_(
         blank = [""] * len(pair.blanks)
         write_csv(out, header, ([d.draw, *pair.row(d), *blank] for d in [*waiting, *new]))
         ledger.add("labels", [*map(_entry, new)], ("pair", "draw"))
-    again = [out, *filter(None, [a, b])]
-    again += ["--what", what] if what != "answers" else []
-    again += ["--measure", measure] if measure else []
+    again = _command("import", str(out), a, b, what=what, measure=measure, benchmark=benchmark)
     whole = {
         "file": str(out),
         "drawn": [draw.question_id for draw in new],
@@ -194,8 +193,15 @@ def next_(
         whole,
         f"{out}: {len(new)} {_called(what)} of {len(pair.names)}, and {len(waiting)} drawn before "
         f"that have no label; write {_choices(pair)} under {' and '.join(pair.blanks)}, then run "
-        f"`bears labels import {' '.join(map(str, again))} --author NAME`",
+        f"`{again} --author NAME`",
     )
+
+
+def _command(*words: str, **options: str) -> str:
+    """Return a command of labels as people can type it; without options that are the default."""
+    given = {name: value for name, value in options.items() if value not in ("", "answers")}
+    chosen = [part for name, value in given.items() for part in (f"--{name}", value)]
+    return shlex.join(["bears", "labels", *filter(None, words), *chosen])
 
 
 def _called(what: What) -> str:
@@ -343,7 +349,8 @@ def decide(
     elif equal:
         verdict = f"equal to within {within:g}; labeling may stop"
     else:
-        verdict = "not decided; draw more with `bears labels next`"
+        again = _command("next", a, b, what=what, measure=measure, benchmark=benchmark)
+        verdict = f"not decided; draw more with `{again}`"
     whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}
     whole |= {"labelled": len(labeled), "of": len(pair.names), **asdict(found)}
     said = (

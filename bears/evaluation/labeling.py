@@ -185,9 +185,13 @@ def _sums(values: Floats, weights: Floats) -> Floats:
 
 
 def estimated(
-    items: Items, draws: Sequence[Draw], labels: Sequence[float], such: bool = False
+    items: Items,
+    draws: Sequence[Draw],
+    labels: Sequence[float],
+    such: bool = False,
+    level: float = 0.95,
 ) -> Estimate | None:
-    """Estimate the measure, with a 95 % interval for a number of draws that was fixed beforehand.
+    """Estimate the measure, with an interval for a number of draws that was fixed beforehand.
 
     A question of which a drawn item has no label counts like the mean of the others, whose spread
     widens the interval. tests/evaluation/test_labeling.py shows the coverage.
@@ -195,6 +199,7 @@ def estimated(
     Args:
         labels: of the draws, NaN for an item without a label.
         such: whether the interval is for other questions of the same kind; else it is for these.
+        level: of the interval.
 
     Returns:
         None with fewer than three labels, or if fewer than two questions have all of theirs.
@@ -233,7 +238,7 @@ def estimated(
         variance += len(lost) * float(rest.var(ddof=1)) * (1 + len(lost) / len(rest))
         freedom = min(freedom, len(rest) - 1)
     error = math.sqrt(variance) / items.of
-    half = float(stats.t.isf(0.025, freedom)) * error
+    half = float(stats.t.isf((1 - level) / 2, freedom)) * error
     return Estimate(value / items.of, value / items.of - half, value / items.of + half, error, n)
 
 

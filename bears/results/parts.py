@@ -3,10 +3,13 @@
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from bears.errors import FormatError
+from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import shared_measures
 from bears.evaluation.evaluate import our_name
+from bears.results.labeled import lead
 from bears.results.origins import OF_ANSWERS
 from bears.results.system import System
 
@@ -42,10 +45,20 @@ class Part:
         judges = {judge_of(system) for system in self.systems}
         return judges.pop() if len(judges) == 1 else ""
 
-    def called(self, measure: str) -> str:
-        """Return a measure with the judge that gives it."""
+    def called(self, measure: str, labels: int | None = None) -> str:
+        """Return a measure with who gives it: a judge, or people with so many labels."""
+        if labels:
+            return f"{measure} ({labels} labels of people)"
         given = self.judge and GIVEN_BY_JUDGES.fullmatch(measure)
         return f"{measure} ({self.judge})" if given else measure
+
+    def compared(self, margin: float | None = None) -> dict[str, Any]:
+        """Compare the systems, as `compare` does; where people labeled, their labels lead.
+
+        ``called`` is the main measure with who gives it.
+        """
+        found = lead(compare(self.systems, self.measures, self.main, margin), self.systems)
+        return {**found, "called": self.called(found["main"])}
 
     def warnings(self) -> list[str]:
         """Warn of systems whose main measure different judges give."""

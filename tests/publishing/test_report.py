@@ -25,7 +25,8 @@ from bears.files.spreadsheet import write_csv
 from bears.files.traces import write_traces
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
-from bears.publishing.report.advice import Prefer, advise, compared, doubts, headline, rows
+from bears.publishing.report.advice import Prefer, advise, compared, headline, rows
+from bears.publishing.report.doubts import doubts
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars

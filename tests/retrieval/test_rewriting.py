@@ -87,6 +87,9 @@ def test_what_is_not_searched_has_no_document_and_is_counted(
 def test_a_submission_file_says_what_was_searched_and_is_of_no_other_run(
     workspace: Workspace,
 ) -> None:
+    # The form has the texts that were searched.
+    form = "benchmark:\n  form: science-ko\n"
+    workspace.edit("conf/benchmark/mini.yaml", "benchmark:\n", form)
     asked = workspace.root / "mine.jsonl"
     text = workspace.text("data/mini/rewritten/none.jsonl")
     first = json.loads(text.split("\n")[0])

@@ -83,15 +83,18 @@ class Labelable(ABC):
         """Return draws of the ledger by the places of their items."""
         return [Draw(self.place[each.name], each.weight, each.largest) for each in draws]
 
-    def estimates(self, draws: Iterable[LabelDraw]) -> dict[str, dict[str, float]]:
+    def estimates(
+        self, draws: Iterable[LabelDraw], level: float = 0.95
+    ) -> dict[str, dict[str, float]]:
         """Return what is compared, as the labels correct the judge; empty with few labels.
 
         Args:
             draws: of this pair, in their order; those from the first without a label are left out.
+            level: of the intervals.
 
         Returns:
             For ``these`` questions, and for ``such`` ones: ``value``; ``low`` and ``high`` of the
-            95 % interval; ``after_100``, the part of its width that it keeps after a hundred labels
+            interval; ``after_100``, the part of its width that it keeps after a hundred labels
             more; and ``worth``, how many labels without the judge are worth one with it, 0 if that
             is unknown.
         """
@@ -102,7 +105,7 @@ class Labelable(ABC):
         found, after = {}, narrower(items, places, 100)
         alone = replace(items, judge=np.zeros(len(items.judge)))
         for whose, such in (("these", False), ("such", True)):
-            if one := estimated(items, places, labels, such):
+            if one := estimated(items, places, labels, such, level):
                 ends = {"value": one.value, "low": one.low, "high": one.high}
                 without = estimated(alone, places, labels, such) or one
                 known = one.error and items.judge.any()

@@ -1,10 +1,9 @@
 """Two systems' judged answers to the same questions, and people's labels of some."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from hashlib import sha256
-from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -16,7 +15,6 @@ from bears.answers.judging.labels import WORDS
 from bears.config.ledger.entries import LabelDraw
 from bears.errors import FormatError
 from bears.evaluation.labeling import Items
-from bears.evaluation.prediction_powered import Estimate, estimate, exchange_rate
 from bears.files.records import digest_of
 from bears.files.spreadsheet import read_named
 
@@ -108,14 +106,3 @@ class Pair(Labelable):
     def value(self, draw: LabelDraw) -> float:
         """Return by how much the first system's label is better; the mean over people."""
         return fmean(ours - theirs for ours, theirs in draw.labels.values())
-
-    def corrected(self, labels: Iterable[LabelDraw]) -> tuple[Estimate | None, float | None]:
-        """Return the corrected difference of people's pass rates, and the judge's exchange rate.
-
-        Questions with the same verdicts are a stratum, in which the draws are random.
-        """
-        leads = np.full(len(self.questions), np.nan)
-        for draw in takewhile(lambda each: each.labels, self.draws(labels)):
-            leads[self.place[draw.name]] = self.value(draw)
-        strata = np.array(self.strata, np.float64)
-        return estimate(leads, strata, worst=-1), exchange_rate(leads, strata)

@@ -1,7 +1,7 @@
 """Format a comparison for people: for the terminal, in Markdown, LaTeX (booktabs) and CSV."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Literal
 
 import pandas as pd
@@ -107,23 +107,36 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
                 "95 % interval": _interval(own),
                 "group": own["group"],
                 "rank": " to ".join(map(str, dict.fromkeys(own["rank"]))),
+                **({"by the judge": number(own["judge"]["mean"])} if "judge" in own else {}),
             }
         )
-    frame = pd.DataFrame(rows)
+    frame = pd.DataFrame(rows).fillna("–")
     return frame if any(frame["what"]) else frame.drop(columns="what")
 
 
 def pairs_table(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
     """Return a row for each pair; ``two``: there is no other pair, and the rows are measures."""
     cells = [
-        [_interval(row) if key == "interval" else number(row.get(key)) for key in COLUMNS]
+        [_interval(each) if key == "interval" else number(each.get(key)) for key in COLUMNS]
         for row in rows
+        for each in _with_judge(row)
     ]
     frame = pd.DataFrame(cells, columns=list(COLUMNS))
     if two and rows:
         named = {"mean_a": str(rows[0]["a"]), "mean_b": str(rows[0]["b"])}
         return frame.drop(columns=["a", "b"]).rename(columns={**COLUMNS, **named})
     return frame.drop(columns="measure").rename(columns=COLUMNS)
+
+
+def _with_judge(row: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
+    """Yield the row of a pair; if people labeled it, what their labels say, then the judge."""
+    judge = row.get("judge")
+    if judge is None:
+        yield row
+        return
+    by = f"{row['labels']} of {row['of']} labeled by people"
+    yield {**row, "smallest_difference": None, "verdict": f"{row['verdict']} ({by})"}
+    yield {**row, **judge, "verdict": f"{judge['verdict']} (the judge)"}
 
 
 def _interval(row: Mapping[str, Any]) -> str:

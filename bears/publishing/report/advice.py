@@ -2,27 +2,27 @@
 
 import math
 import re
+import shlex
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict
+from contextlib import suppress
+from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
 from typing import Any, Literal
 
-from bears.config import read_ledger
-from bears.config.ledger.entries import LabelDraw, Ledger
-from bears.config.typed import parse
+from bears.errors import FormatError
 from bears.evaluation.comparison.paired import unseen
 from bears.evaluation.comparison.pairs import ROUNDING, seen_as_gain
-from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import clusters_in
+from bears.evaluation.evaluate import own_measure
 from bears.evaluation.means import mean_interval
-from bears.evaluation.timing import BUSY
 from bears.evaluation.trace_measures import sign_of
-from bears.layout import ledger_of
 from bears.publishing.report.words import dollars, signed, unit
 from bears.results.costs import Costs
+from bears.results.origins import OF_ANSWERS
 from bears.results.parts import Part
-from bears.results.system import Doubts, System
+from bears.results.revision import WORKSPACE, Revision
+from bears.results.system import System
 
 Comparison = dict[str, Any]
 """What `compare` returns, see docs/comparison.md."""
@@ -37,7 +37,7 @@ def compared(part: Part) -> Comparison:
     tested = [system for system in part.systems if measure in system.values]
     comparison: Comparison = {"systems": [], "pairs": [], "corrected_over": ""}
     if len(tested) > 1:
-        comparison = compare(tested, part.measures, measure)
+        comparison = replace(part, systems=tested).compared()
     names = {system["name"] for system in comparison["systems"]}
     untested = [_untested(system) for system in part.systems if system.name not in names]
 
@@ -111,6 +111,12 @@ def advise(
         for pair in comparison["pairs"]
         if pair["measure"] == measure
     }
+    for a, b in combinations(tuple(ranked), 2):
+        # The means are a judge's, and people may have said the opposite.
+        pair = pairs[frozenset((a, b))]
+        if "labels" in pair and seen_from(a, pair)["difference"] < 0:
+            ranked.remove(b)
+            ranked.insert(ranked.index(a), b)
     tie = _tie(ranked, pairs)
     costs = {system.name: system.costs for system in systems if system.name in tie}
     take = _preferred(tie, costs, prefer)
@@ -135,8 +141,56 @@ def advise(
         "within": max((abs(end) for end in near if end is not None), default=None),
         "risk": max(bounds.get(rival, 0.0), 0.0),
         "rival": rival,
+        "labels": pairs[frozenset((take, over))].get("labels"),
+        "after_100": pairs[frozenset((take, over))].get("after_100"),
+        "all": _all([means[name] for name in tie], measure),
+        **_remedies(systems, tie, measure),
         "more": None if needed is None else max(round(needed) - leads[over]["n"], 0),
     }
+
+
+def _all(means: Sequence[float], measure: str) -> str:
+    """Return whether questions are too ``easy`` or too ``hard`` for systems with these means."""
+    known = own_measure(measure)
+    best = known.metric.best if known else 1
+    ends = {"easy": best, "hard": 0}
+    return next((word for word, end in ends.items() if {*means} == {end}), "")
+
+
+def _remedies(systems: Sequence[System], tie: Sequence[str], measure: str) -> dict[str, str]:
+    """Return ``where`` questions are added, and the command that lets people ``judge``.
+
+    Both are empty if the systems are not of a benchmark.
+    """
+    chosen = [system for system in systems if system.name in tie]
+    name = str(chosen[0].benchmark.get("name", ""))
+    if not name:
+        return {"where": "", "judge": ""}
+    config = next((each.revision.config for each in systems if each.revision), {})
+    paths = [
+        Path(path) for each in config.get("sources", {}).values() if (path := each.get("path"))
+    ]
+    where = str(Path("conf/benchmark") / f"{name}.yaml")
+    # A recipe says itself how many questions it takes of a source.
+    if len(paths) == 1 and "sources" not in config.get("sample", {}):
+        where = str(paths[0] / "questions.csv" if paths[0].is_dir() else paths[0])
+    judge = next(each for each in _judgings(chosen, measure) if each)
+    return {"where": where, "judge": judge}
+
+
+def _judgings(systems: Sequence[System], measure: str) -> Iterator[str]:
+    if re.fullmatch(OF_ANSWERS, measure) and all(system.files for system in systems):
+        yield command(["labels", "next", *(each.name for each in systems[:2])], systems)
+    yield command(["judgements", "pool", "to_judge.csv"], systems)
+
+
+def command(words: Sequence[str], systems: Sequence[System]) -> str:
+    """Return a command about systems, as people can type it here."""
+    name = str(systems[0].benchmark.get("name", "")) if systems else ""
+    with suppress(FormatError):
+        if name == Revision(WORKSPACE).selection.get("benchmark"):
+            name = ""
+    return shlex.join(["bears", *words, *(["--benchmark", name] if name else [])])
 
 
 def _tie(ranked: Sequence[str], pairs: Pairs) -> list[str]:
@@ -209,8 +263,11 @@ def rows(
     risk = "advice_risk_some" if advice["risk"] > 0 else "advice_risk_none"
     settled = len(advice["tie"]) == 1
     more = "advice_more_none" if settled else "advice_more_some"
-    if not settled and advice["more"] is None:
-        more = "advice_more_unknown"
+    if advice["labels"] and not settled:
+        more = "advice_more_labels" if advice["after_100"] else "advice_more_labeled"
+        about["after"] = f"{100 * advice['after_100']:.0f}"
+    elif not settled and advice["more"] is None:
+        more = f"advice_more_{advice['all'] or 'few'}" if advice["where"] else "advice_more_unknown"
     shown = dict.fromkeys([advice["take"], *advice["tie"], advice["over"]])
     costs = {system.name: system.costs for system in systems}
     found = [
@@ -231,112 +288,3 @@ def _costs(costs: Costs) -> list[str]:
     if costs.index_bytes is not None:
         found.append(unit(costs.index_bytes, "bytes"))
     return found
-
-
-def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
-    """Return what may void the numbers, a sentence each."""
-    found: list[Sentence] = []
-    for system in systems:
-        about = {"system": system.name, "measure": measure}
-        for cut in system.doubts.unread:
-            share = f"{100 * cut.share:.0f}"
-            found.append(("doubt_unread", {**about, **asdict(cut), "share": share}))
-        if system.costs.others is not None and system.costs.others > BUSY:
-            found.append(("advice_busy", about))
-        if system.doubts.unmatched:
-            found.append(("doubt_unmatched", {**about, "n": system.doubts.unmatched}))
-    # These are of the benchmark, which is the same for all.
-    shared = next((each.doubts for each in systems if each.doubts != Doubts()), Doubts())
-    if lacking := shared.undefined.get(measure):
-        found.append(("doubt_undefined", {"n": lacking, "measure": measure}))
-    if (ceiling := shared.ceiling.get(measure)) is not None:
-        found.append(("doubt_ceiling", {"measure": measure, "ceiling": ceiling}))
-    if shared.lost:
-        found.append(("doubt_lost", {"n": shared.lost}))
-    return found
-
-
-def label_notes(systems: Sequence[System]) -> list[Sentence]:
-    """Return what the numbers of a judge are worth, for systems that one judged."""
-    from bears.answers.judging.pairs import Pair
-
-    judged = {
-        each.name: each.judged for each in systems if each.judged and "pass_rate" in each.values
-    }
-    path = ledger_of(str(systems[0].benchmark.get("name", ""))) if systems else Path()
-    graded = [each for each in systems if each.judged]
-    labels = parse(Ledger, read_ledger(path), str(path)).labels if graded else ()
-    judges = sorted({str(s.revision.selection.get("judge")) for s in systems if s.revision})
-    notes: list[Sentence] = []
-    for a, b in combinations(judged, 2):
-        pair = Pair(judged[a], judged[b])
-        about = {"a": a, "b": b, "judge": judges, "of": len(pair.questions)}
-        found, worth = pair.corrected(labels)
-        if found is None:
-            notes.append(("labels_none", about))
-            continue
-        # One hundred more, of a finite set.
-        rest = max(len(pair.questions) - found.n, 1)
-        more = min(100, rest)
-        narrower = math.sqrt(found.n / (found.n + more) * (rest - more) / rest)
-        about |= {"worth": f"{100 * (worth or 1):.0f}", "difference": signed(found.value)}
-        about |= {"low": signed(found.low), "high": signed(found.high), "more": more, "n": found.n}
-        notes.append(("labels_some", {**about, "half": (found.high - found.low) / 2 * narrower}))
-    known = [note for note in notes if note[0] == "labels_some"]
-    notes = [*(known or notes[:1]), *_item_notes(graded, labels)]
-    for system in graded:
-        config = system.revision.config if system.revision else {}
-        families = {group: _families(config.get(group)) for group in MODELS}
-        if both := families.pop("judge") & set[str]().union(*families.values()):
-            about = {"system": system.name, "judge": _judge(system), "family": min(both)}
-            notes.append(("circular", about))
-    return notes
-
-
-ITEMS: Mapping[Any, str] = {
-    "documents": "graded_precision@10",
-    "nuggets": "nugget_all",
-    "citations": "citation_recall",
-}
-"""What people label, to the measure that they correct."""
-
-
-def _item_notes(systems: Sequence[System], labels: Sequence[LabelDraw]) -> Iterator[Sentence]:
-    """Yield what each system's measures of graded items are, and how people correct them."""
-    from bears.answers.judging import labelable
-
-    for system in systems:
-        for what, measure in ITEMS.items():
-            if measure not in system.values:
-                continue
-            linear = measure.removeprefix("graded_")
-            if what == "documents":
-                about = labelable.LinearMeasure(linear), labelable.grades_in(system.judged)
-                asked = dict.fromkeys(map(str, system.values.index), "")
-                pair = labelable.document_pair(system.rankings, {}, *about, asked, Path())
-            else:
-                pair = labelable.answer_pair(what, linear, system.judged, {})
-            draws = pair.draws(labels)
-            shown = {"system": system.name, "measure": measure, "of": len(pair.names)}
-            shown |= {"judge": _judge(system), "what": what}
-            found = pair.estimates(draws).get("these")
-            if found:
-                half = (found["high"] - found["low"]) / 2 * found["after_100"]
-                shown |= {"n": len([draw for draw in draws if draw.labels]), "half": half, **found}
-            yield ("items_some" if found else "items_none"), shown
-
-
-def _judge(system: System) -> str:
-    return str(system.revision.selection.get("judge")) if system.revision else "?"
-
-
-MODELS = ("judge", "generator", "rewriter", "retriever")
-"""The groups of the configuration whose models may be of one family."""
-
-
-def _families(part: Any) -> set[str]:
-    """Return the first letters of the names of all models in a part of a configuration."""
-    if not isinstance(part, Mapping):
-        return set()
-    own = re.match(r"[a-z]+", str(part.get("model") or "").rpartition("/")[2].lower())
-    return {own[0]} if own else set().union(*map(_families, part.values()))

@@ -22,7 +22,7 @@ from bears.evaluation.means import mean_interval, mean_intervals
 from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
-from bears.publishing.report import advice, words
+from bears.publishing.report import advice, doubts, words
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, by_search, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
@@ -77,12 +77,12 @@ def report(
     names = list(dict.fromkeys(name for system in systems for name in map(str, system.values)))
     whole = decides or len(systems) == 1
     lead, *below = [Part(systems, (), measure)] if whole else parts_of(systems, measure)
-    measure, called = lead.main, lead.called(lead.main)
+    measure = lead.main
     if names and measure not in names:
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
-    notes = advice.label_notes(systems)
+    notes = doubts.label_notes(systems)
     comparisons = [advice.compared(part) for part in (lead, *below)]
     order = [row["name"] for comparison in comparisons for row in comparison["systems"]]
     order = list(dict.fromkeys([*order, *(each.name for each in systems)]))
@@ -103,7 +103,9 @@ def report(
         if any("verdict" in row for row in system.judged.values())
     ]
     runs = [_about(system, questions) for system in systems]
+    doubtful = doubts.doubts(systems, measure) if judged else doubts.constant_judges(systems)
     advised = advice.advise(comparison, lead.systems, measure, prefer) if ranked else {}
+    called = lead.called(measure, advised.get("labels"))
     return _rendered(
         benchmark=benchmark,
         judged=judged,
@@ -115,7 +117,7 @@ def report(
         answer=advice.headline(advised, called, prefer) if ranked else [("answer_unjudged", {})],
         advice=advice.rows(advised, systems, called),
         take=advised.get("take", ""),
-        doubts=advice.doubts(systems, measure) if judged else [],
+        doubts=doubtful,
         generated=answers,
         notes=notes,
         decisions=systems[0].benchmark.get("decisions"),

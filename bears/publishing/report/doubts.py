@@ -1,0 +1,130 @@
+"""What may void the numbers of a comparison, and what those of a judge are worth."""
+
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import asdict
+from itertools import chain, combinations
+from typing import Any
+
+from bears.answers.judging.labelable import grades_in
+from bears.evaluation.timing import BUSY
+from bears.publishing.report.advice import Sentence, command
+from bears.publishing.report.words import signed
+from bears.results.labeled import estimate_of, labelable_of, labels_of
+from bears.results.parts import judge_of
+from bears.results.system import Doubts, System
+from bears.results.values import PASS_RATE
+
+MANY = 10
+"""How many equal verdicts or grades make a judge doubtful."""
+VERDICTS = {1.0: "pass", 0.0: "fail"}
+
+
+def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
+    """Return what may void the numbers, a sentence each."""
+    found: list[Sentence] = []
+    for system in systems:
+        about = {"system": system.name, "measure": measure}
+        for cut in system.doubts.unread:
+            share = f"{100 * cut.share:.0f}"
+            found.append(("doubt_unread", {**about, **asdict(cut), "share": share}))
+        if system.costs.others is not None and system.costs.others > BUSY:
+            found.append(("advice_busy", about))
+        if system.doubts.unmatched:
+            found.append(("doubt_unmatched", {**about, "n": system.doubts.unmatched}))
+    found += constant_judges(systems)
+    # These are of the benchmark, which is the same for all.
+    shared = next((each.doubts for each in systems if each.doubts != Doubts()), Doubts())
+    if lacking := shared.undefined.get(measure):
+        found.append(("doubt_undefined", {"n": lacking, "measure": measure}))
+    if (ceiling := shared.ceiling.get(measure)) is not None:
+        found.append(("doubt_ceiling", {"measure": measure, "ceiling": ceiling}))
+    if shared.lost:
+        found.append(("doubt_lost", {"n": shared.lost}))
+    return found
+
+
+def constant_judges(systems: Sequence[System]) -> list[Sentence]:
+    """Return a doubt for each judge that gives one verdict, or one grade, to everything."""
+    given: dict[tuple[str, str], list[Any]] = {}
+    for system in systems:
+        judge = judge_of(system) or "the judge"
+        if "pass_rate" in system.values:
+            verdicts = [VERDICTS.get(value, "") for value in system.defined("pass_rate")]
+            given.setdefault((judge, "verdict"), []).extend(verdicts)
+        if any(name.startswith("graded_") for name in map(str, system.values)):
+            grades = (own.values() for own in grades_in(system.judged).values())
+            given.setdefault((judge, "grade"), []).extend(chain.from_iterable(grades))
+    return [
+        (
+            "doubt_constant",
+            {"judge": judge, "what": what, "given": each[0], "n": len(each), "of": of},
+        )
+        for (judge, what), each in given.items()
+        if len(each) >= MANY and {*each} == {each[0]} and each[0] != ""
+        for of in [{"verdict": "answers", "grade": "documents"}[what]]
+    ]
+
+
+LABELED: Mapping[str, str] = {
+    PASS_RATE: "answers",
+    "graded_precision@10": "documents",
+    "nugget_all": "nuggets",
+    "citation_recall": "citations",
+}
+"""The measures of a judge that labels correct, to what people label."""
+
+
+def label_notes(systems: Sequence[System]) -> list[Sentence]:
+    """Return what the numbers of a judge are worth, for systems that one judged."""
+    graded = [each for each in systems if each.judged]
+    notes = [*_label_notes(graded)]
+    for system in graded:
+        config = system.revision.config if system.revision else {}
+        families = {group: _families(config.get(group)) for group in MODELS}
+        if both := families.pop("judge") & set[str]().union(*families.values()):
+            about = {"system": system.name, "judge": judge_of(system), "family": min(both)}
+            notes.append(("circular", about))
+    return notes
+
+
+def _label_notes(graded: Sequence[System]) -> Iterator[Sentence]:
+    """Yield what people labeled of pairs of answers, and of the graded items of each system."""
+    labels = labels_of(graded)
+    for measure, what in LABELED.items():
+        having = [each for each in graded if measure in each.values]
+        groups = combinations(having, 2 if measure == PASS_RATE else 1)
+        found = [(measure, group, estimate_of(measure, group, labels)) for group in groups]
+        known = [each for each in found if each[2]]
+        # Of pairs without labels one is enough to say so.
+        for _, group, one in known or (found[:1] if measure == PASS_RATE else found):
+            names = [each.name for each in group]
+            about: dict[str, Any] = {
+                "measure": measure,
+                "judge": judge_of(group[0]) or "the judge",
+                "what": what,
+            }
+            about["subject"] = " - ".join(names)
+            if one:
+                about |= {"n": one["labels"], "of": one["of"], "value": signed(one["value"])}
+                about |= {end: signed(one[end]) for end in ("low", "high")}
+                about |= {key: f"{100 * one[key]:.0f}" for key in ("worth", "after_100")}
+                yield "labels_some" if one["worth"] else "labels_alone", about
+            elif pair := labelable_of(measure, group):
+                options = ["--what", what] * (what != "answers")
+                given = sum(bool(draw.labels) for draw in pair.draws(labels))
+                about |= {"n": given, "of": len(pair.names)}
+                about["command"] = command(["labels", "next", *names, *options], group)
+                yield "labels_none", about
+
+
+MODELS = ("judge", "generator", "rewriter", "retriever")
+"""The groups of the configuration whose models may be of one family."""
+
+
+def _families(part: Any) -> set[str]:
+    """Return the first letters of the names of all models in a part of a configuration."""
+    if not isinstance(part, Mapping):
+        return set()
+    own = re.match(r"[a-z]+", str(part.get("model") or "").rpartition("/")[2].lower())
+    return {own[0]} if own else set().union(*map(_families, part.values()))

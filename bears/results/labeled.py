@@ -1,0 +1,127 @@
+"""What people's labels say of systems that a judge judged; it leads, and the judge is beside it."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import takewhile
+from pathlib import Path
+from typing import Any, Literal
+
+from bears.answers.judging.labelable import (
+    LINEAR,
+    Labelable,
+    LinearMeasure,
+    answer_pair,
+    document_pair,
+    grades_in,
+)
+from bears.answers.judging.pairs import Pair
+from bears.config import read_ledger
+from bears.config.ledger.entries import LabelDraw, Ledger
+from bears.config.typed import parse
+from bears.evaluation.comparison.result import SAME
+from bears.layout import ledger_of
+from bears.results.system import System
+from bears.results.values import PASS_RATE
+
+GRADES = re.compile(r"graded_(precision|dcg)@\d+")
+BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
+"""What a judge says of a pair, which is kept beside what people say."""
+
+
+def labels_of(systems: Sequence[System]) -> Sequence[LabelDraw]:
+    """Return people's labels of answers and documents of a benchmark. Raises FormatError."""
+    names = {str(each.benchmark.get("name", "")) for each in systems if each.judged}
+    path = ledger_of(names.pop()) if len(names) == 1 else Path()
+    return parse(Ledger, read_ledger(path), str(path)).labels if path.is_file() else ()
+
+
+def labelable_of(measure: str, systems: Sequence[System]) -> Labelable | None:
+    """Return what people label to correct a measure of one system, or the difference of two.
+
+    None if the systems have nothing of the kind.
+    """
+    if not all(each.judged for each in systems):
+        return None
+    ours, theirs = (*(each.judged for each in systems), {})[:2]
+    if measure == PASS_RATE:
+        return Pair(ours, theirs) if len(systems) == 2 else None
+    kinds: tuple[Literal["nuggets", "citations"], ...] = ("nuggets", "citations")
+    for what in kinds:
+        if measure in LINEAR[what]:
+            return answer_pair(what, measure, ours, theirs)
+    if not GRADES.fullmatch(measure):
+        return None
+    grades: dict[str, dict[str, int]] = {}
+    for system in systems:
+        for question, own in grades_in(system.judged).items():
+            grades.setdefault(question, {}).update(own)
+    linear = LinearMeasure(measure.removeprefix("graded_"))
+    first, second = (*(each.rankings for each in systems), {})[:2]
+    asked = dict.fromkeys(map(str, systems[0].values.index), "")
+    return document_pair(first, second, linear, grades, asked, Path())
+
+
+def estimate_of(
+    measure: str,
+    systems: Sequence[System],
+    labels: Sequence[LabelDraw],
+    level: float = 0.95,
+    turned: bool = False,
+) -> dict[str, Any] | None:
+    """Return the measure of one system, or the difference of two, as people's labels correct it.
+
+    Args:
+        turned: whether the pair was looked for in the other order before.
+
+    Returns:
+        The fields of `Labelable.estimates` for such questions, and ``labels``, how many there are,
+        ``of`` how many items; None with too few labels.
+    """
+    pair = labelable_of(measure, systems) if labels else None
+    if not pair or not pair.names:
+        return None
+    draws = [*takewhile(lambda draw: draw.labels, pair.draws(labels))]
+    if not draws and not turned:
+        # A ledger knows a pair in the order in which it was labeled.
+        found = estimate_of(measure, systems[::-1], labels, level, turned=True)
+        ends = {} if found is None else {"low": -found["high"], "high": -found["low"]}
+        return found and {**found, "value": -found["value"], **ends}
+    found = pair.estimates(draws, level).get("such")
+    return {**found, "labels": len(draws), "of": len(pair.names)} if found else None
+
+
+def lead(result: dict[str, Any], systems: Sequence[System]) -> dict[str, Any]:
+    """Return a comparison in which people's labels lead, where there are any.
+
+    A pair that people labeled has their difference, its interval and the verdict that follows from
+    it, ``labels``, ``of`` and ``after_100``, and below ``judge`` what the judge says. So has a
+    system its mean.
+    """
+    labels, own = labels_of(systems), {each.name: each for each in systems}
+    pairs, measured = [], []
+    for row in result["pairs"]:
+        both = [own[row["a"]], own[row["b"]]]
+        pairs.append(_led(row, estimate_of(row["measure"], both, labels)))
+    for system in result["systems"]:
+        means = {
+            name: _led(found, estimate_of(name, [own[system["name"]]], labels))
+            for name, found in system["measures"].items()
+        }
+        measured.append({**system, "measures": means})
+    return {**result, "pairs": pairs, "systems": measured}
+
+
+def _led(row: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:
+    if not found:
+        return {**row}
+    ends = {"low": found["low"], "high": found["high"]}
+    ends |= {key: found[key] for key in ("labels", "of", "after_100")}
+    if "difference" not in row:
+        beside = {key: row[key] for key in ("mean", "low", "high")}
+        return {**row, "mean": found["value"], **ends, "judge": beside}
+    verdict = SAME
+    if found["low"] > 0 or found["high"] < 0:
+        verdict = f"{row['a'] if found['value'] > 0 else row['b']} better"
+    said = {"difference": found["value"], **ends, "p": None, "p_holm": None, "verdict": verdict}
+    beside = {key: row[key] for key in BY_JUDGE}
+    return {**row, **said, "questions_needed": None, "judge": beside}
