@@ -25,6 +25,9 @@ def test_a_folder_without_gold_gets_a_ranking_with_intervals_and_labels_correct_
     for mill in MILLS:
         for part in PARTS:
             text = f"The {part} of the {mill} mill is known in every village of the valley."
+            if part in ("noise", "price"):
+                # Such a text has another vector.
+                text += " Winters are long there, and the road is bad."
             (documents / f"{mill}-{part}.txt").write_text(text)
     asked = [f"Who knows the {part} of the {mill} mill?" for mill in MILLS[:4] for part in PARTS]
     (documents / "questions.csv").write_text("\n".join(["question", *asked]))
