@@ -16,7 +16,7 @@ from bears.layout import COMPARISON
 from bears.publishing.report.advice import Prefer, advise, doubts, headline, label_notes, rows
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
-from bears.results.system import System
+from bears.results.system import System, with_searches
 from bears.selection.configuration import composed
 from bears.selection.systems import chosen, main_of
 
@@ -60,6 +60,7 @@ def compare(
     if benchmark:
         composed(benchmark)  # Refuses an unknown name.
     groups = [chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
+    groups = [with_searches(group, measure) for group in groups]
     results = [result.compare(group, measure, main_of(group), equal_within) for group in groups]
     advices = []
     for group, each in zip(groups, results, strict=True):
