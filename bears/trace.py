@@ -1,11 +1,13 @@
 """What one system did for one question. Every reader and writer of systems uses this record."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import Annotated
 
 from pydantic import Field
 
-from bears.types import ChunkHit, ChunkRanking, FiledChunk, chunks_in_order
+from bears.types import ChunkHit, ChunkRanking, ChunkRun, FiledChunk, chunks_in_order
 
 Text = Annotated[str, Field(max_length=100_000)]
 Chunks = Annotated[tuple[FiledChunk, ...], Field(max_length=10_000)]
@@ -112,3 +114,21 @@ class Trace:
         if not self.searches:
             return None
         return frozenset(hit.doc_id for search in self.searches for hit in search.passages)
+
+
+def searched_once(
+    run: ChunkRun, seconds: Mapping[str, float] = MappingProxyType({})
+) -> dict[str, Trace]:
+    """Return a retriever's rankings as traces with one search each.
+
+    Args:
+        seconds: that searching took, of the questions that were timed.
+    """
+    return {
+        key: Trace(
+            question_id=key,
+            searches=(Search("", ranking, seconds.get(key)),),
+            seconds=seconds.get(key),
+        )
+        for key, ranking in run.items()
+    }

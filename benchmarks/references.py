@@ -87,6 +87,7 @@ def definitions() -> str:
     ]
     for metric in METRICS:
         names = [f"{metric.name}@k"] * metric.cutoff + [metric.name] * metric.whole
+        names += [f"{metric.name}@Nc"] * (metric.reads == "spans")
         parts.append(_defined(names, metric.function))
         if metric.foreign:
             parts.append(f"In ir_measures: {', '.join(f'`{name}`' for name in metric.foreign)}.")

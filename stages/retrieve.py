@@ -77,6 +77,10 @@ def main(paths: Paths, *, retrieve: RetrieveSettings, retriever: Choice) -> None
         "load_s": round(loaded, 3),
         "timed_questions": len(sample),
         "seconds_per_question": round(fmean(seconds or [0.0]), 6),
+        "seconds_by_question": {
+            question.question_id: round(spent, 6)
+            for question, spent in zip(sample, seconds, strict=True)
+        },
         "stages_ms": _percentiles(stopwatches),
         # The share of the processors that other programs used meanwhile.
         "others": round(others, 3),

@@ -18,7 +18,7 @@ from bears.publishing.report.doubts import doubts, label_notes
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
 from bears.results.parts import Part, parts_of
-from bears.results.system import System
+from bears.results.system import System, with_searches
 from bears.selection.configuration import composed
 from bears.selection.systems import chosen, main_of
 
@@ -63,7 +63,7 @@ def compare(
         composed(benchmark)  # Refuses an unknown name.
     groups = [chosen(systems, benchmark)] if systems else _here(benchmark, all_commits)
     results, advices = [], []
-    for group in groups:
+    for group in (with_searches(group, measure) for group in groups):
         (lead, each), *below = [
             (part, part.compared(equal_within)) for part in parts_of(group, main_of(group), measure)
         ]

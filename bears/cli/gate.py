@@ -16,7 +16,7 @@ from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import read_questions, stream_documents, to_json, write_text
 from bears.files.visible import one_line
 from bears.layout import EVERY, pattern
-from bears.results.system import System
+from bears.results.system import System, with_searches
 from bears.results.values import PASS_RATE
 from bears.selection.systems import chosen, main_of
 from bears.types import Question
@@ -135,7 +135,7 @@ def gate(
     """
     if allow is not None and not 0 < allow < math.inf:
         raise FormatError(f"--allow is {allow}; expected a number above 0")
-    systems = chosen([base, candidate], benchmark)
+    systems = with_searches(chosen([base, candidate], benchmark), measure)
     measures = _measures(systems, measure)
     result = _decided(systems, measures, allow, common)
     if markdown:

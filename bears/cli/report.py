@@ -10,6 +10,7 @@ from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
+from bears.results.system import with_searches
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
 
@@ -41,7 +42,8 @@ def write_report(
     choice = selected(composed(benchmark))
     name = choice.benchmark.name
     records = records_of(name)
-    shown = chosen(systems, name, least=1) if systems else ran_on(records, all_commits)
+    found = chosen(systems, name, least=1) if systems else ran_on(records, all_commits)
+    shown = with_searches(found, [measure])
     if not shown:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")
     state = records.state.as_dict()["state"]

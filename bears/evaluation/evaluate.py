@@ -41,7 +41,7 @@ from bears.evaluation.metric import (
     judged_rankings,
 )
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
-from bears.files.trec import RunTable, table_of_run
+from bears.files.trec import RunTable, ScoredRun, table_of_run
 from bears.types import ChunkRun, Question, Run
 
 METRICS = (
@@ -62,11 +62,18 @@ NOTHING: Beside = MappingProxyType({})
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """A metric with its cutoff. ``name`` is its name in configurations and results."""
+    """A metric with its cutoff.
+
+    Attributes:
+        name: its name in configurations and results.
+        k: how many documents or chunks it looks at.
+        budget: instead of ``k``, how many characters the chunks may have together.
+    """
 
     name: str
     metric: Metric
     k: int | None
+    budget: int | None = None
 
     def values(self, rankings: JudgedRankings, beside: Beside = NOTHING) -> Floats:
         """Return one value per question, NaN if undefined; see `bears.evaluation.measures`.
@@ -74,6 +81,9 @@ class Measure:
         Without chunks, the sources are the ranked documents.
         """
         reads = self.metric.reads
+        if self.budget and reads in beside:
+            spans: SpanRankings = beside[reads].shown_in(self.budget)
+            return self.metric.function(spans, int(spans.rank.max(initial=1)))
         if reads in beside:
             return self.metric.function(beside[reads], self.k)
         if reads in ("ranks", "sources"):
@@ -105,8 +115,8 @@ def parse_measure(name: str) -> Measure:
     """Return the measure with a name: ``ndcg@10``, or ``ndcg`` for the whole ranking.
 
     ``nDCG@10`` is the name that ir_measures has for it; see `our_name`. ``module.name@10`` is a
-    `Metric` that a module of the project defines. What ours lack is computed by ir_measures, if it
-    is installed.
+    `Metric` that a module of the project defines. ``span_recall@4000c`` is for the best chunks
+    that fit into 4,000 characters. What ours lack is computed by ir_measures, if it is installed.
 
     Raises:
         ConfigurationError: no measure has this name, the cutoff is missing or not allowed, or it
@@ -119,8 +129,10 @@ def parse_measure(name: str) -> Measure:
         return Measure(own, *foreign)
     right = [f"{metric.name}@k" for metric in METRICS if metric.cutoff]
     right += [metric.name for metric in METRICS if metric.whole]
+    right += [f"{metric.name}@Nc" for metric in METRICS if metric.reads == "spans"]
     raise ConfigurationError(
-        f"unknown measure {name!r}; the measures are {', '.join(right)} (k a whole number >= 1), "
+        f"unknown measure {name!r}; the measures are {', '.join(right)} (k and N whole "
+        "numbers >= 1, N of characters), "
         f"and those of ir_measures if it is installed: {install_command('measures')}"
     )
 
@@ -128,11 +140,16 @@ def parse_measure(name: str) -> Measure:
 def own_measure(name: str) -> Measure | None:
     """Return our measure, or that of a module of the project; None if ours lack the name."""
     own = _mapped(name)
-    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*))?", own)
-    word, digits = match.groups() if match else (name, None)
+    match = re.fullmatch(r"([a-z0-9_.]+)(?:@([1-9][0-9]*)(c?))?", own)
+    word, digits, unit = match.groups() if match else (name, None, None)
     for metric in (*METRICS, *_of_project(word)):
-        if metric.name == word and (metric.cutoff if digits else metric.whole):
-            return Measure(own, metric, int(digits) if digits else None)
+        if metric.name != word or not (metric.cutoff if digits else metric.whole):
+            continue
+        number = int(digits) if digits else None
+        if not unit:
+            return Measure(own, metric, number)
+        if metric.reads == "spans":
+            return Measure(own, metric, None, number)
     return None
 
 
@@ -169,7 +186,7 @@ def gold_of(questions: Iterable[Question]) -> Gold:
 
 
 def evaluate(
-    run: Run | RunTable,
+    run: Run | RunTable | ScoredRun,
     gold: Gold,
     measures: Sequence[Measure],
     spans: SpanRankings | None = None,
@@ -182,7 +199,8 @@ def evaluate(
     question that is not judged is undefined in every measure.
 
     Args:
-        run: its rankings in columns, or question_id to ranking, which is sorted here.
+        run: its rankings in columns, or question_id to ranking, which is sorted here; `scored_run`
+            is the fastest way from dictionaries.
         gold: question_id to doc_id to grade, None if unknown; see `Gold`. Only measures of grades
             take a partially relevant document into account, as in trec_eval with ``-l``.
         measures: what to measure.
@@ -195,7 +213,7 @@ def evaluate(
         FormatError: the run has a question that is not in the gold, a document twice in one
             question, or a score that is not finite.
     """
-    table = run if isinstance(run, RunTable) else table_of_run(run)
+    table = run if isinstance(run, RunTable | ScoredRun) else table_of_run(run)
     if unknown := [question_id for question_id in table.question_ids if question_id not in gold]:
         raise FormatError(
             f"the run has {len(unknown)} questions that the gold lacks, such as {unknown[0]!r:.80}"

@@ -12,7 +12,7 @@ import numpy as np
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.metric import Floats, Metric
 from bears.evaluation.tie_bounds import Gold
-from bears.files.trec import RunTable
+from bears.files.trec import RunTable, ScoredRun
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class NumberedRun:
     scores: dict[str, dict[str, float]]
 
 
-def numbered(table: RunTable, gold: Gold) -> NumberedRun:
+def numbered(table: RunTable | ScoredRun, gold: Gold) -> NumberedRun:
     """Return a run and the gold, n questions in the gold's order."""
     number = {question_id: str(place) for place, question_id in enumerate(gold)}
     judged = {

@@ -1,7 +1,7 @@
 """What measures read, ranks of relevant documents or the gold covered, and what they declare."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 import numpy as np
@@ -143,6 +143,7 @@ class SpanRankings:
         rank: shape (m,), from 1.
         size: shape (m,), the characters of the chunk.
         covers: shape (m,), the characters of gold spans that it has and no chunk before it has.
+        gained: m of them, where these are, from the start of the chunk.
         touches: shape (m,), whether it has any character of a gold span.
         gold: shape (n,), the characters of all gold spans; 0 without any.
         touching: shape (n,), how many chunks of the index touch a gold span; 0 if unknown.
@@ -152,9 +153,27 @@ class SpanRankings:
     rank: Integers
     size: Integers
     covers: Integers
+    gained: Sequence[Ranges]
     touches: NDArray[np.bool_]
     gold: Integers
     touching: Integers
+
+    def shown_in(self, budget: int) -> "SpanRankings":
+        """Return the chunks as far as their lengths together fit; the last one is cut.
+
+        Args:
+            budget: characters for each question.
+        """
+        total = np.cumsum(self.size)
+        first = np.searchsorted(self.question, self.question)
+        before = total - self.size - (total - self.size)[first]
+        size = np.clip(budget - before, 0, self.size)
+        covers = [
+            sum(min(end, length) - start for start, end in ranges if start < length)
+            for ranges, length in zip(self.gained, size.tolist(), strict=True)
+        ]
+        covered = np.array(covers, np.int64)
+        return replace(self, size=size, covers=covered, touches=covered > 0)
 
     def total(self, values: NDArray[np.generic], k: int | None) -> Floats:
         """Sum ``values``, shape (m,), over the first ``k`` chunks of each question, shape (n,).
@@ -193,6 +212,7 @@ class SpanGold:
     def rankings(self, run: ChunkRun) -> SpanRankings:
         """Return what the chunks of a run cover, n questions in the gold's order."""
         rows: list[tuple[int, int, int, int, bool]] = []
+        gained: list[Ranges] = []
         for number, (question_id, golds) in enumerate(self.spans.items()):
             if not golds:
                 continue
@@ -206,14 +226,17 @@ class SpanGold:
                 left[chunk.doc_id] = [
                     part for each in before for part in _without(each, chunk.start, end)
                 ]
-                gained = _size(before) - _size(left[chunk.doc_id])
-                rows.append((number, place, end - chunk.start, gained, touched))
+                parts = [(max(a, chunk.start), min(b, end)) for a, b in before]
+                new = [(a - chunk.start, b - chunk.start) for a, b in parts if a < b]
+                gained.append(new)
+                rows.append((number, place, end - chunk.start, _size(new), touched))
         columns = np.array(rows, np.int64).reshape(-1, 5).T
         sizes = [sum(map(_size, golds.values())) for golds in self.spans.values()]
         touching = [self.touching.get(question_id, 0) for question_id in self.spans]
         question, rank, size, covers, touches = columns
         return SpanRankings(
-            question, rank, size, covers, touches > 0, np.array(sizes), np.array(touching)
+            *(question, rank, size, covers, gained, touches > 0),
+            *(np.array(sizes), np.array(touching)),
         )
 
 
@@ -278,7 +301,8 @@ class Metric:
         name: its name in configurations.
         function: from what it ``reads`` and the cutoff to one value per question; see
             `bears.evaluation.measures`.
-        cutoff: whether ``name@k`` is allowed.
+        cutoff: whether ``name@k`` is allowed; of a measure of spans also ``name@Nc``, the best
+            chunks that fit into N characters.
         whole: whether the bare name is allowed, for the whole ranking, or for a measure of spans
             for as many chunks as touch the gold.
         yes_or_no: whether every value is 0 or 1, so that the mean is a share of the questions.

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from bears.evaluation.metric import Integers, JudgedRankings, ideal_ranks, relevant_ranks
-from bears.files.trec import RunTable
+from bears.files.trec import RunTable, ScoredRun
 
 Grades = NDArray[np.float64]
 Gold = Mapping[str, Mapping[str, float] | None]
@@ -22,7 +22,7 @@ def relevant(grades: Mapping[str, float] | None) -> dict[str, float]:
 
 
 def tie_bounds(
-    table: RunTable, gold: Gold
+    table: RunTable | ScoredRun, gold: Gold
 ) -> tuple[JudgedRankings, JudgedRankings, JudgedRankings]:
     """Find the gold documents of each question, n in the gold's order, in its ranking.
 
@@ -36,7 +36,10 @@ def tie_bounds(
     rows = np.array([row_of.get(question_id, -1) for question_id in gold], np.int64)
     start = np.where(rows < 0, 0, table.starts[rows])
     stop = np.where(rows < 0, 0, table.starts[rows + 1])
-    question, line, grade = _lines(table, judged, start, stop)
+    if isinstance(table, ScoredRun):
+        question, line, grade = _lines_of_scores(table, judged, rows)
+    else:
+        question, line, grade = _lines(table, judged, start, stop)
     first, last = _ties(table, line)
 
     def judged_as(lines: Integers, grades: Grades) -> JudgedRankings:
@@ -74,7 +77,21 @@ def _lines(
     return question, line.astype(np.int64), grade
 
 
-def _ties(table: RunTable, line: Integers) -> tuple[Integers, Integers]:
+def _lines_of_scores(
+    run: ScoredRun, judged: Sequence[Mapping[str, float]], rows: Integers
+) -> tuple[Integers, Integers, Grades]:
+    """Return the same for a run of dictionaries, of which ``rows`` are the questions."""
+    found = [
+        (number, line, grades[doc_id])
+        for number, (grades, row) in enumerate(zip(judged, rows.tolist(), strict=True))
+        if row >= 0
+        for doc_id, line in run.lines(row, grades).items()
+    ]
+    question, line, grade = np.array(sorted(found), np.float64).reshape(-1, 3).T
+    return question.astype(np.int64), line.astype(np.int64), grade
+
+
+def _ties(table: RunTable | ScoredRun, line: Integers) -> tuple[Integers, Integers]:
     """Return the first and the last line with the same score as each of ``line``."""
     begins: NDArray[np.bool_] = np.ones(len(table.scores) + 1, np.bool_)
     begins[1:-1] = table.scores[1:] != table.scores[:-1]

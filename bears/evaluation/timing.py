@@ -36,6 +36,7 @@ class Timing(TypedDict):
     others: NotRequired[float]
     index_s: NotRequired[float]
     index_bytes: NotRequired[int]
+    seconds_by_question: NotRequired[dict[str, float]]
 
 
 class Work(TypedDict, total=False):

@@ -17,7 +17,10 @@ FEWER_IS_BETTER = {
 }
 SHARES = {"false_refusal"}
 """Those of `FEWER_IS_BETTER` that are from 0 to 1; the others are amounts, without an end."""
-OF_TRACES = rf"{RECALL}.*|browsecomp_.*|cited_.*|{'|'.join(sorted(FEWER_IS_BETTER))}"
+OF_TRACES = (
+    rf"{RECALL}(_at_search@[{''.join(map(str, FIRST))}])?|browsecomp_(citation_)?recall|"
+    rf"cited_(precision|recall)|{'|'.join(sorted(FEWER_IS_BETTER))}"
+)
 """Matches these measures."""
 Values = dict[str, float]
 

@@ -9,10 +9,10 @@ order when a file is read, not the rank column or the order of the lines.
 import math
 from array import array
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
-from itertools import compress
+from itertools import chain, compress, pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -66,6 +66,63 @@ class RunTable:
             question_id: tuple(hits[starts[i] : starts[i + 1]])
             for i, question_id in enumerate(self.question_ids)
         }
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class ScoredRun:
+    """A run of dictionaries, as other tools have it; made by `scored_run`.
+
+    A line is that of a `RunTable`. Documents are looked up by their ids, of which a run has too
+    many to number them all.
+
+    Attributes:
+        run: question_id to doc_id to score.
+        question_ids, starts, scores: as in a `RunTable`.
+    """
+
+    run: Mapping[str, Mapping[str, float]]
+    question_ids: Sequence[str]
+    starts: NDArray[np.int64]
+    scores: Floats
+
+    def rankings(self) -> dict[str, Ranking]:
+        """Return each question_id with its ranking."""
+        return {key: order(map(Hit._make, own.items())) for key, own in self.run.items()}
+
+    def lines(self, question: int, doc_ids: Iterable[str]) -> dict[str, int]:
+        """Return the documents that question i has found, each with its line."""
+        own = self.run[self.question_ids[question]]
+        begin, end = self.starts[question : question + 2].tolist()
+        known = {doc_id: float(own[doc_id]) for doc_id in doc_ids if doc_id in own}
+        scores, sought = self.scores[begin:end][::-1], list(known.values())
+        lower = np.searchsorted(scores, sought, "left")
+        not_higher = np.searchsorted(scores, sought, "right")
+        lines = dict(zip(known, (end - not_higher).tolist(), strict=True))
+        for doc_id in compress(known, not_higher - lower > 1):
+            tied = [each for each, score in own.items() if float(score) == known[doc_id]]
+            lines[doc_id] += sum(each > doc_id for each in tied)
+        return lines
+
+
+def scored_run(run: Mapping[str, Mapping[str, float]]) -> ScoredRun:
+    """Return a run of question_id to doc_id to score.
+
+    Raises:
+        FormatError: a score is not finite.
+    """
+    starts = np.cumsum([0, *map(len, run.values())])
+    every = chain.from_iterable(own.values() for own in run.values())
+    scores = np.fromiter(every, np.float64, int(starts[-1]))
+    for at in np.flatnonzero(~np.isfinite(scores))[:1]:
+        question = int(np.searchsorted(starts, at, "right")) - 1
+        key, own = list(run.items())[question]
+        raise FormatError(
+            f"question {key!r}, document {list(own)[at - starts[question]]!r}: the score "
+            f"{scores[at]} is not finite"
+        )
+    for begin, end in pairwise(starts.tolist()):
+        scores[begin:end][::-1].sort()
+    return ScoredRun(run, list(run), starts, scores)
 
 
 def order(hits: Iterable[Hit]) -> Ranking:

@@ -1,25 +1,28 @@
 """A benchmark in memory: questions, documents, which answers which; and systems measured on it."""
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 from numbers import Real
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from bears.config import Config, compose, read_ledger, read_selection
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.packaged import SHIPPED
 from bears.config.typed import configured, parse
 from bears.errors import FormatError
-from bears.evaluation.decided import decided
+from bears.evaluation.decided import Decided, decided
 from bears.evaluation.evaluate import evaluate, parse_measure
-from bears.evaluation.trace_measures import trace_values
+from bears.evaluation.trace_measures import OF_TRACES, trace_values
 from bears.files.progress import Progress
 from bears.files.records import read_folder
-from bears.files.trec import read_table
+from bears.files.trec import ScoredRun, read_table, scored_run
 from bears.identity import question_id
 from bears.language.tags import check_tag
 from bears.layout import CONF, PARAMS, PIPELINE, ledger_beside, lineage_beside
@@ -27,8 +30,16 @@ from bears.library.index import Index
 from bears.library.scores import Scores
 from bears.results.system import evaluation_of, frames_of
 from bears.retrieval.outside.matching import PassageMatcher, asking, has_passages, matched, reply_of
-from bears.trace import Search, Trace
-from bears.types import Chunk, ChunkHit, ChunkRanking, Document, Question, in_chunk_order
+from bears.trace import Search, Trace, searched_once
+from bears.types import (
+    Chunk,
+    ChunkHit,
+    ChunkRanking,
+    Document,
+    Question,
+    in_chunk_order,
+    whole_documents,
+)
 
 Place = str | Chunk
 Found = Iterable[Place] | Iterable[tuple[Place, float]] | Mapping[Place, float]
@@ -154,6 +165,20 @@ def _no_ranking(key: str, found: Any) -> FormatError:
     )
 
 
+def _scored(run: Any, said: Decided, contents: Mapping[str, str]) -> ScoredRun | None:
+    """Return rankings that are ids with scores, as they are; None if they may be anything else."""
+    if not isinstance(run, Mapping) or any(each.gold_spans for each in said.questions):
+        return None
+    rankings = run.values()
+    if not said.gold.keys() >= run.keys() or not all(isinstance(own, Mapping) for own in rankings):
+        return None
+    if not contents.keys() >= set[object]().union(*rankings):
+        return None
+    kinds = set[type](map(type, chain.from_iterable(own.values() for own in rankings)))
+    right = bool not in kinds and all(issubclass(kind, Real) for kind in kinds)
+    return scored_run(run) if right else None
+
+
 @dataclass(frozen=True)
 class Benchmark:
     """Questions over one pool of documents.
@@ -213,7 +238,8 @@ class Benchmark:
                 (source, text), or a mapping with ``id``, ``source``, ``text`` and ``start``. It is
                 matched to its document by id, by path, or by its text; one without a match keeps
                 its rank and counts as wrong.
-            measures: names as in docs/definitions.md; none: the pipeline's.
+            measures: names as in docs/definitions.md, or of traces as in docs/traces.md; none: the
+                pipeline's.
             threads: how many questions a system is asked at a time.
 
         Raises:
@@ -222,18 +248,28 @@ class Benchmark:
         """
         unmatched: list[tuple[str, str]] = []
         names = measures or settings("", self.language, ())["evaluate"]["measures"]
+        of_traces = [name for name in dict.fromkeys(names) if re.fullmatch(OF_TRACES, name)]
         # Before a system is asked, which may take long.
-        asked = list(map(parse_measure, dict.fromkeys(names)))
+        asked = [parse_measure(name) for name in dict.fromkeys(names) if name not in of_traces]
         contents = {document.doc_id: document.content for document in self.documents}
         said = decided(self.questions, contents, self.judgements)
+        traces: dict[str, Trace] = {}
         if isinstance(run, str | Path):
-            found = evaluate(read_table(Path(run), said.gold), said.gold, asked)
+            table = read_table(Path(run), said.gold)
+            found = evaluate(table, said.gold, asked)
+            if of_traces:
+                traces = searched_once(whole_documents(table.rankings()))
+        elif not of_traces and (scored := _scored(run, said, contents)):
+            found = evaluate(scored, said.gold, asked)
         else:
             traces, unmatched = traces_of(run, self.questions, contents, threads)
             found = evaluation_of(traces, said, self.documents, asked)
-            if any(trace.calls or trace.answer is not None for trace in traces.values()):
-                own = trace_values(said.questions, traces)
-                found = replace(found, values={**found.values, **own})
+        own = trace_values(said.questions, traces) if traces else {}
+        unknown = np.full(len(self.questions), np.nan)
+        wanted = {name: own.get(name, unknown) for name in of_traces}
+        if any(trace.calls or trace.answer is not None for trace in traces.values()):
+            wanted |= own
+        found = replace(found, values={**found.values, **wanted})
         return Scores(*frames_of(found, self.questions, self.lineage), unmatched)
 
 

@@ -1,6 +1,7 @@
 """What one system scored, by runs or by traces, and how we know."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from pathlib import Path
@@ -14,23 +15,25 @@ from bears.errors import FormatError
 from bears.evaluation.answers.score import MEANS, referenced, score_answers
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
-from bears.evaluation.decided import Decided
+from bears.evaluation.decided import Decided, decided_in
 from bears.evaluation.evaluate import Evaluation, Measure, evaluate, parse_measure
 from bears.evaluation.metric import span_gold
 from bears.evaluation.repeats import PLACES, Repeat, asked_in, passes, repeats_of
-from bears.evaluation.trace_measures import trace_values
+from bears.evaluation.timing import timing_of
+from bears.evaluation.trace_measures import OF_TRACES, SHARES, trace_values
 from bears.files.chunk_run import read_chunk_run
-from bears.files.records import stream_documents
+from bears.files.records import read_questions, sha256_of, stream_documents
 from bears.files.spreadsheet import read_named
 from bears.files.traces import read_traces
 from bears.files.trec import read_table
+from bears.layout import EVERY, pattern
 from bears.results.costs import Costs
 from bears.results.records import Records
 from bears.results.revision import Revision
 from bears.results.values import QUESTION, averaged
 from bears.retrieval.cut import Cut
 from bears.retrieval.levels import documents_of
-from bears.trace import Search, Trace
+from bears.trace import Trace, searched_once
 from bears.types import Document, Question, Ranking, Run, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
@@ -109,16 +112,14 @@ class System(Measured):
     def traces(self) -> Mapping[str, Trace]:
         """Return question_id to what the system did. Raises FormatError.
 
-        What the run does not say of a search is empty.
+        A retriever's run is a trace with one search. What it does not say of that is empty.
         """
         if self.chunks:
             found = read_chunk_run(self.chunks, set(self.values.index))
         else:
             found = whole_documents({} if self.traced else self.rankings)
-        traces = {
-            key: Trace(question_id=key, searches=(Search("", ranking),))
-            for key, ranking in found.items()
-        }
+        timing = timing_of(sha256_of(self.run)) if self.run else None
+        traces = searched_once(found, timing.get("seconds_by_question", {}) if timing else {})
         written = self.files[0] if self.files else self.traced
         # Of repeats the first stays.
         for each in reversed(list(read_traces(written))) if written else ():
@@ -138,9 +139,55 @@ class System(Measured):
         # Of repeats the first stays.
         return {row[QUESTION]: row for _, row in reversed(list(lines))}
 
+    @cached_property
+    def questions(self) -> Sequence[Question]:
+        """Return the questions with people's decisions in their gold; none if they are not here.
+
+        Raises:
+            FormatError: their file is damaged.
+        """
+        if not self.queries:
+            return ()
+        corpus = self.queries.with_name("corpus.json")
+        if self.revision:
+            corpus = self.revision.within(pattern(EVERY.translated), corpus.name) or corpus
+        return decided_in(corpus, read_questions(self.queries), self.decisions).questions
+
     def defined(self, measure: str) -> list[float]:
         """Return the defined values of a measure."""
         return [float(value) for value in self.values[measure].dropna()]
+
+
+def with_searches(systems: Sequence[System], asked: Collection[str] = ()) -> list[System]:
+    """Return the systems, each with the measures of traces that any of them has, or are asked for.
+
+    Rankings have those of traces with one search, as far as they are known. What a system has
+    already stays.
+
+    Raises:
+        FormatError: a file of rankings or questions is damaged.
+    """
+    names = [*asked, *(str(name) for system in systems for name in system.values)]
+    of_traces = [name for name in names if re.fullmatch(OF_TRACES, name)]
+    wanted = [name for name in dict.fromkeys(of_traces) if name not in SHARES]
+    return [
+        replace(system, values=system.values.join(_of_one_search(system, lacking)))
+        if (lacking := [name for name in wanted if name not in system.values])
+        and (system.run or system.ranked)
+        else system
+        for system in systems
+    ]
+
+
+def _of_one_search(system: System, names: Collection[str]) -> pd.DataFrame:
+    """Return those of these measures of traces that are known of a system's rankings."""
+    questions = system.questions
+    found = dict(trace_values(questions, system.traces))
+    if "usd" in names and (usd := system.costs.usd) and usd[0] == usd[1]:
+        # Other prices are estimates.
+        found["usd"] = np.full(len(questions), usd[0] / 1000)
+    values, _ = frames_of(Evaluation(found, {}, {}, 0), questions)
+    return values[[name for name in names if name in values]]
 
 
 def frames_of(

@@ -11,12 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import ir_measures
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from bears.answers.citations import cited
 from bears.answers.judging.files import read_unjudged
 from bears.answers.judging.graded import cases_of, measures, middle, with_items
 from bears.answers.judging.graded import judged as judge_items
+from bears.answers.judging.labelable import LinearMeasure
 from bears.answers.judging.model import ModelJudge, VerdictRequest, VerdictTask, kept, read_ruling
 from bears.answers.judging.panel import judges_of
 from bears.answers.judging.ruling import SCALES, Graded, Item, Ruling
@@ -85,15 +89,16 @@ def test_the_documents_of_a_ranking_are_planned_graded_kept_and_measured(answeri
         ("d8", "1"),
     ]
     gain = 1 + 1 / math.log2(3) + 1 / 2
-    assert float(rows[7]["graded_precision@10"]) == 0.3
+    # A document of grade 1 answers nothing.
+    assert float(rows[7]["graded_precision@10"]) == 0
     assert float(rows[7]["graded_dcg@10"]) == pytest.approx(gain)
     assert metrics["all"] == {
         "n": STONES,
-        "graded_precision@10": 0.3,
+        "graded_precision@10": 0,
         "graded_dcg@10": round(gain, 5),
     }
-    low, high = metrics["interval_95"]["graded_precision@10"]
-    assert low < 0.3 < high
+    low, high = metrics["interval_95"]["graded_dcg@10"]
+    assert low < gain <= high
     assert "answer_f1" not in rows[0]
     # Nothing is asked again, and a generator's answers are left out.
     assert server.stats()["requests"] == asked
@@ -306,6 +311,20 @@ def test_the_middle_of_a_panel_counts_and_of_two_the_lower() -> None:
     assert said("3", "1") == "1"
     assert said("unscored", "3") == "3"
     assert said("unscored", "unscored") == "unscored"
+
+
+@given(st.lists(st.integers(0, 3), min_size=1, max_size=10))
+def test_precision_counts_as_trec_does_from_grade_2_on(grades: list[int]) -> None:
+    graded = {f"d{rank}": grade for rank, grade in enumerate(grades)}
+    run = {doc_id: -float(rank) for rank, doc_id in enumerate(graded)}
+    precision = ir_measures.parse_measure("P(rel=2)@10")
+    theirs = ir_measures.calc_aggregate([precision], {"q": graded}, {"q": run})[precision]
+    own = measures([Graded(item("relevance"), Ruling(str(grade))) for grade in grades], 0)
+    assert own["graded_precision@10"] == pytest.approx(theirs)
+    # What people label follows.
+    linear = LinearMeasure("precision@10")
+    summed = sum(linear.weight(rank + 1) * linear.gain(grade) for rank, grade in enumerate(grades))
+    assert summed == pytest.approx(theirs)
 
 
 def test_items_without_a_ruling_are_bounded() -> None:

@@ -25,6 +25,7 @@ from bears.evaluation.comparison.values import Measured, shared_measures
 from bears.evaluation.evaluate import METRICS, Evaluation, evaluate, parse_measure, summarize
 from bears.evaluation.metric import Metric
 from bears.evaluation.settings import EvaluationSettings
+from bears.files.trec import scored_run
 from bears.types import Hit
 from tests.measuring import Gold, Run, Scores, Values, as_scores, by_question, measures, random_case
 from tests.runs import read_run
@@ -98,8 +99,9 @@ def test_the_fractions_that_the_definition_gives(name: str) -> None:
     ],
 )
 def test_what_is_no_ranking_of_the_questions_is_refused(scores: Scores, problem: str) -> None:
-    with pytest.raises(FormatError, match=problem):
-        evaluate(run_of(scores), GOLD, measures("mrr"))
+    for form in (run_of, scored_run):
+        with pytest.raises(FormatError, match=problem):
+            evaluate(form(scores), GOLD, measures("mrr"))
 
 
 def theirs(gold: Any, run: Scores, *names: str) -> dict[str, dict[str, float]]:
@@ -208,12 +210,30 @@ def test_pytrec_eval_agrees_question_by_question(ties: bool) -> None:
     names = {name: theirs for name, (theirs, *_) in ELSEWHERE.items() if theirs}
     asked = {re.sub(r"_(\d+)$", r".\1", name) for name in names.values()}
     theirs = pytrec_eval.RelevanceEvaluator(gold, asked).evaluate(as_scores(run))
-    ours = by_question(evaluate(run, gold, measures(*names)).values, gold)
+    found = evaluate(run, gold, measures(*names))
+    ours = by_question(found.values, gold)
     assert len(theirs) == len(ours) == 300
     for question_id, values in ours.items():
         for name, their_name in names.items():
             expected = theirs[question_id][their_name]
             assert values[name] == pytest.approx(expected, abs=1e-12), (question_id, name)
+    # Dictionaries in any order give the same.
+    dice = random.Random(2)
+    mixed = {q: dict(dice.sample([*own.items()], len(own))) for q, own in as_scores(run).items()}
+    other = evaluate(scored_run(mixed), gold, measures(*names))
+    for columns in ("values", "lowest", "highest"):
+        for name, column in getattr(found, columns).items():
+            assert getattr(other, columns)[name].tolist() == column.tolist()
+
+
+def test_dictionaries_may_lack_questions_and_documents() -> None:
+    expected = evaluate(run_of(RUN), GOLD, measures(*EXPECTED))
+    for scores in (RUN, {key: RUN[key] for key in reversed(RUN)}, {**RUN, "none": {}}):
+        gold = {**GOLD, "none": {"a": 1}} if "none" in scores else GOLD
+        found = evaluate(scored_run(scores), gold, measures(*EXPECTED))
+        assert found.n_answered == expected.n_answered
+        for name, column in expected.values.items():
+            assert found.values[name][: len(column)].tolist() == column.tolist()
 
 
 def test_ir_measures_agrees_and_also_counts_the_missing_questions() -> None:

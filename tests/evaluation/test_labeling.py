@@ -242,9 +242,11 @@ def test_intervals_hold_for_runs_that_people_graded(
         assert with_lost / tried >= 0.884, (name, with_lost, tried)
     # Over all judges, two standard errors of 800 draws.
     assert 0.915 <= np.mean([*held_by.values()]) <= 0.985, held_by
+    # Half the labels: the error would be 1.41 times as large with as many. A model says less of
+    # whether people go beyond grade 1, and of precision it saves a third.
+    factor = 1.2 if measure.startswith("precision") else 1.41
     for name in widths:
-        # Half the labels: the error would be 1.41 times as large with as many.
-        assert np.mean(widths[name]) <= np.mean(plans[name]) / 1.41, name
+        assert np.mean(widths[name]) <= np.mean(plans[name]) / factor, name
 
 
 @pytest.mark.slow

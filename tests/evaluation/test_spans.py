@@ -10,9 +10,13 @@ import re
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from statistics import fmean
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from bears.errors import ConfigurationError
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
 from bears.evaluation.metric import span_gold
 from bears.library import Benchmark, build
@@ -69,6 +73,84 @@ def test_every_measure_is_that_of_sets_of_characters(seed: int, k: int | None) -
         assert values[measure].tolist() == pytest.approx(
             [row[name] for row in expected], nan_ok=True
         )
+
+
+def shown(spans: Sequence[Span], chunks: Sequence[Chunk], budget: int) -> dict[str, float]:
+    """METRICS.md §16: what a reader of that many characters sees, one after the other."""
+    gold = {(s.doc_id, c) for s in spans for c in range(s.start, s.end)}
+    every = [(chunk.doc_id, c) for chunk in chunks for c in range(chunk.start, chunk.end or 0)]
+    read = every[:budget]
+    seen = len(gold.intersection(read))
+    return {
+        "span_recall": seen / len(gold),
+        "span_precision": seen / len(read) if read else 0.0,
+        "span_iou": seen / (len(read) + len(gold) - seen),
+        "span_success": float(seen > 0),
+    }
+
+
+def values_at(
+    spans: Sequence[Span], chunks: Sequence[Chunk], *cutoffs: str
+) -> list[dict[str, float]]:
+    """The measures of a question at each cutoff."""
+    asked = Question("q", "?", "", ("d0",), "s", "ad-hoc", gold_spans=tuple(spans))
+    # The first question has no chunks, and the second no span.
+    others = [replace(asked, question_id=key) for key in ("o", "p")]
+    questions = [others[0], replace(others[1], gold_spans=()), asked]
+    documents = [Document(f"d{n}", "x" * LENGTH, "s", f"d{n}", True) for n in range(3)]
+    run = {key: chunks_in_order(chunks) for key in ("p", "q")}
+    covered = span_gold(questions, documents).rankings(run)
+    measures = [parse_measure(f"{name}@{cutoff}") for cutoff in cutoffs for name in NAMES]
+    values = evaluate({}, gold_of(questions), measures, covered).values
+    assert all(column[0] == 0 and math.isnan(column[1]) for column in values.values())
+    return [{name: float(values[f"{name}@{each}"][2]) for name in NAMES} for each in cutoffs]
+
+
+LENGTH = 40
+ENDS = st.tuples(st.integers(0, 2), st.integers(0, LENGTH - 1), st.integers(1, LENGTH)).map(
+    lambda found: (f"d{found[0]}", found[1], min(found[1] + found[2], LENGTH))
+)
+CHUNKS = st.lists(ENDS.map(lambda ends: Chunk(*ends)), unique=True, max_size=6)
+SPANS = st.lists(ENDS.map(lambda ends: Span(*ends, "x")), min_size=1, max_size=4)
+
+
+@given(SPANS, CHUNKS, st.integers(1, 150), st.integers(1, 150))
+def test_under_a_budget_a_reader_sees_the_first_characters_of_the_chunks(
+    spans: list[Span], chunks: list[Chunk], budget: int, more: int
+) -> None:
+    found, larger, all_of_it, whole = values_at(
+        spans, chunks, f"{budget}c", f"{budget + more}c", "9999c", "6"
+    )
+    assert found == pytest.approx(shown(spans, chunks, budget))
+    for name in ("span_recall", "span_success"):
+        assert found[name] <= larger[name]
+    assert all_of_it == whole
+    # What two chunks share is covered once.
+    assert whole["span_recall"] <= 1
+    for chunk in chunks:
+        length = (chunk.end or 0) - chunk.start
+        [one] = values_at(spans, [chunk], f"{length}c")
+        [same] = values_at(spans, [chunk, replace(chunk, end=(chunk.end or 0) + 1)], f"{length}c")
+        assert one == same
+
+
+def test_a_chunk_is_cut_where_the_budget_ends() -> None:
+    # By hand: gold is 0 to 10 and 30 to 40; 8 + 8 characters fit, and 4 of the third chunk.
+    spans = [Span("d0", 0, 10, "x"), Span("d0", 30, 40, "x")]
+    chunks = [Chunk("d0", 0, 8), Chunk("d0", 4, 12), Chunk("d0", 27, 40)]
+    [found] = values_at(spans, chunks, "20c")
+    assert found == {
+        "span_recall": 11 / 20,
+        "span_precision": 11 / 20,
+        "span_iou": 11 / (20 + 9),
+        "span_success": 1,
+    }
+
+
+@pytest.mark.parametrize("name", ["ndcg@10c", "span_recall@c", "span_recall@0c", "success@4000c"])
+def test_a_budget_of_characters_is_of_spans_alone(name: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"span_recall@Nc"):
+        parse_measure(name)
 
 
 def test_ends_are_exclusive_and_what_two_chunks_share_counts_twice_in_the_divisor() -> None:
@@ -160,9 +242,15 @@ def test_the_table_of_chunkings_in_the_docs_is_what_comes_out(
     text = (ROOT / "docs/retrievers.md").read_text(encoding="utf-8")
     row = re.search(rf"^\| `{chunking}` \| `{retriever}` \| (.*) \|$", text, re.MULTILINE)
     assert row
-    recall, _, _, precision, _ = row[1].split(" | ")
     documents, questions = chroma(shared_data / "chunking")
     benchmark = Benchmark(questions, documents, "en")
     run = benchmark.index(retriever, f"chunking={chunking}").chunks(questions)
-    means = benchmark.evaluate(run, ["span_recall@5", "span_precision@5"]).means
-    assert [f"{mean:.3f}".lstrip("0") for mean in means] == [recall, precision]
+    tops = {key: [hit.chunk for hit in ranking] for key, ranking in run.items()}
+    seen = [shown(q.gold_spans, tops[q.question_id], 4000) for q in questions]
+    read = [oracle(q.gold_spans, tops[q.question_id], 5, 0)["span_recall"] for q in questions]
+    lengths = [sum((c.end or 0) - c.start for c in top[:5]) for top in tops.values()]
+    means = [fmean(each[name] for each in seen) for name in ("span_recall", "span_precision")]
+    shares = [f"{mean:.3f}".lstrip("0") for mean in (*means, fmean(read))]
+    assert row[1].split(" | ") == [*shares, f"{fmean(lengths):,.0f}"]
+    ours = benchmark.evaluate(run, ["span_recall@4000c", "span_precision@4000c"]).means
+    assert ours.tolist() == pytest.approx(means)

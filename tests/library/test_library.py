@@ -197,6 +197,24 @@ def test_rankings_are_taken_as_people_have_them(ranking: Any) -> None:
         assert dict(means) == pytest.approx({"ndcg@10": ndcg, "mrr": 1 / 2})
 
 
+def test_rankings_have_the_measures_of_one_search_if_asked(tmp_path: Path) -> None:
+    benchmark = graded()
+    only = benchmark.questions[0].question_id
+    file = tmp_path / "a.trec"
+    file.write_text(f"{only} Q0 c 1 2.0 tag\n{only} Q0 a 2 1.0 tag\n")
+    # One of two documents is found, by the only search; its price is not known.
+    expected = {"mrr": 1 / 2, "evidence_recall": 1 / 2, "searches": 1, "first_gold_search": 1}
+    for run in (file, {only: {"c": 2, "a": 1}}, lambda _: ["c", "a"]):
+        found = benchmark.evaluate(run, [*expected, "usd"]).by_question.loc[only]
+        assert found.dropna().to_dict() == expected
+        assert "usd" in found
+        assert "searches" not in benchmark.evaluate(run, ["mrr"]).by_question
+    for unknown in ("search", "cited_f1", "evidence_recall@5"):
+        with pytest.raises(BearsError, match=f"unknown measure '{unknown}'"):
+            benchmark.evaluate(file, ["searches", unknown])
+    assert benchmark.evaluate(file, ["searches"]).means.to_dict() == {"searches": 1}
+
+
 @pytest.mark.parametrize(
     ("ranking", "told"),
     [

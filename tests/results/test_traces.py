@@ -6,6 +6,7 @@ import json
 import math
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,17 +22,20 @@ from bears.errors import BearsError
 from bears.evaluation.comparison.result import compare, judged
 from bears.evaluation.comparison.values import Measured
 from bears.evaluation.repeats import note, repeats_of
+from bears.evaluation.timing import kept_timing
 from bears.evaluation.trace_measures import trace_values
 from bears.files.intake import files as intake
-from bears.files.records import write_json, write_records
+from bears.files.records import sha256_of, write_json, write_records
 from bears.files.traces import read_traces, write_traces
-from bears.results.origins import OF_ANSWERS
+from bears.files.trec import run_writer
+from bears.results.costs import Costs
+from bears.results.origins import OF_ANSWERS, system_ranking
 from bears.results.recorded_files import read_recorded
-from bears.results.system import system_of_traces
+from bears.results.system import System, system_of_traces, with_searches
 from bears.results.values import read_values
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
-from bears.types import Chunk, ChunkHit, Document, Question
+from bears.types import Chunk, ChunkHit, Document, Question, in_order
 from tests.environments import python_with
 from tests.results import agents
 from tests.workspace import Workspace
@@ -411,6 +415,53 @@ def test_the_costs_of_a_file_of_traces_are_those_that_it_states(atlas: Path) -> 
     costs = system_of_traces(file, records_of("mini", atlas, unattested=True)).costs
     # A thousand questions for half a dollar each; 95 % of the way from 2 to 4 seconds.
     assert (costs.p50_ms, costs.p95_ms, costs.usd) == (3000, 3900, (500, 500))
+
+
+def test_an_agent_is_compared_with_the_retriever_beside_it(
+    atlas: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    records, run = records_of("mini", atlas, unattested=True), tmp_path / "bm25.trec"
+    monkeypatch.chdir(tmp_path)
+    # The river's other document is not found, and nothing is found for the roses.
+    found = {"q1": ("d3", "d2"), "q2": ("d1", "d4")}
+    with run_writer(run, "bm25") as to_run:
+        for key, doc_ids in found.items():
+            to_run(key, in_order(doc_ids))
+    timing = {"run_sha256": sha256_of(run), "load_s": 1, "seconds_per_question": 1}
+    by_question = {"stages_ms": {}, "seconds_by_question": {"q2": 0.25}}
+    kept = kept_timing(sha256_of(run))
+    kept.parent.mkdir(parents=True)
+    write_json(kept, {**timing, **by_question})
+    searches = (Search("river", (hit("d3"),)), Search("Plovdiv", (hit("d1"), hit("d3"))))
+    path = tmp_path / "agent.traces.jsonl"
+    write_traces(path, [Trace(question_id="q2", searches=searches, seconds=4.0)])
+    ranking, agent = system_ranking(run, records), system_of_traces(path, records)
+    # Two retrievers alone are compared as before.
+    assert with_searches([ranking]) == [ranking]
+    both = with_searches([ranking, agent])
+    assert both[1] is agent
+    values = both[0].values
+    assert values[ranking.values.columns].equals(ranking.values)
+    known = {name: column.dropna().to_dict() for name, column in values.items()}
+    recalls = {"q1": 1, "q2": 0.5, "q3": 0}
+    assert known["evidence_recall"] == known["evidence_recall_at_search@3"] == recalls
+    assert known["first_gold_search"] == known["searches"] == {"q1": 1, "q2": 1}
+    assert known["seconds"] == {"q2": 0.25}
+    # A file does not say what it cost.
+    assert "usd" not in values
+    (free,) = with_searches([replace(ranking, costing=lambda: Costs(usd=(0, 0)))], ["usd"])
+    assert free.values["usd"].tolist() == [0, 0, 0]
+    (estimate,) = with_searches([replace(ranking, costing=lambda: Costs(usd=(1, 2)))], ["usd"])
+    assert "usd" not in estimate.values
+    names = ("evidence_recall", "searches", "first_gold_search", "seconds")
+    result = compare(both, names)
+    assert [pair["difference"] for pair in result["pairs"]] == [
+        pytest.approx((1 + 0.5 + 0) / 3 - (0 + 1 + 0) / 3),
+        *(1 - 2, 1 - 1, 0.25 - 4),
+    ]
+    # Values alone say nothing of searches.
+    alone = System("values", "", ranking.values)
+    assert with_searches([alone, agent])[0] is alone
 
 
 EVILS = {

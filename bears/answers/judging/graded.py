@@ -13,6 +13,7 @@ from pathlib import Path
 from bears.answers.judging.judged import JudgedQuestion, with_rulings
 from bears.answers.judging.panel import Judges, Rulings, rulings_of
 from bears.answers.judging.ruling import (
+    RELEVANT,
     SCALES,
     UNCITED,
     UNSCORED,
@@ -167,8 +168,8 @@ def middle(rulings: Sequence[Ruling], scale: str) -> Ruling:
 def measures(own: Sequence[Graded], unscored: int) -> dict[str, float]:
     """Return the measures of one question.
 
-    ``graded_precision@10`` is the share of relevant documents, from grade 1 on, among the first
-    ten, and ``graded_dcg@10`` the sum of the grades, each divided by log2(rank + 1).
+    ``graded_precision@10`` is the share of documents with a grade from `RELEVANT` on among the
+    first ten, and ``graded_dcg@10`` the sum of all grades, each divided by log2(rank + 1).
 
     Args:
         own: the items of the question, documents in the order of the ranking.
@@ -180,7 +181,7 @@ def measures(own: Sequence[Graded], unscored: int) -> dict[str, float]:
     credits = {scale: [each.credit(unscored) for each in items] for scale, items in of.items()}
     found: dict[str, float] = {}
     if grades := credits.get("relevance"):
-        found[f"graded_precision@{DEPTH}"] = sum(grade >= 1 for grade in grades) / DEPTH
+        found[f"graded_precision@{DEPTH}"] = sum(grade >= RELEVANT for grade in grades) / DEPTH
         gains = (grade / math.log2(rank + 1) for rank, grade in enumerate(grades, start=1))
         found[f"graded_dcg@{DEPTH}"] = math.fsum(gains)
     if nuggets := credits.get("nuggets"):

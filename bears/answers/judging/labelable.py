@@ -15,7 +15,7 @@ from typing import Any, ClassVar, Literal
 import numpy as np
 
 from bears.answers.judging.graded import LONGEST
-from bears.answers.judging.ruling import SCALES, VITAL
+from bears.answers.judging.ruling import RELEVANT, SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
 from bears.errors import FormatError
@@ -183,8 +183,8 @@ Grades = Mapping[str, Mapping[str, int]]
 class LinearMeasure:
     """A measure that is a sum over documents of weight times gain.
 
-    For ``precision@k`` the gain is 1 from grade 1 on, and the weight 1/k. For ``dcg@k`` the gain is
-    the grade, and the weight 1/log2(rank + 1).
+    For ``precision@k`` the gain is 1 from grade `RELEVANT` on, and the weight 1/k. For ``dcg@k``
+    the gain is the grade, and the weight 1/log2(rank + 1).
     """
 
     name: str
@@ -202,17 +202,17 @@ class LinearMeasure:
         return int(self.name.partition("@")[2])
 
     @property
-    def best(self) -> int:
-        """Return the largest gain."""
-        return HIGHEST if self.name.startswith("dcg") else 1
+    def graded(self) -> bool:
+        """Return whether the size of a grade counts."""
+        return self.name.startswith("dcg")
 
     def weight(self, rank: int) -> float:
         """Return the weight of a gain at a rank, from 1."""
-        return 1 / math.log2(rank + 1) if self.best == HIGHEST else 1 / self.k
+        return 1 / math.log2(rank + 1) if self.graded else 1 / self.k
 
     def gain(self, grade: int) -> float:
         """Return the gain of a grade."""
-        return float(min(grade, self.best))
+        return float(grade if self.graded else grade >= RELEVANT)
 
 
 def document_pair(

@@ -40,6 +40,9 @@ SCALES = {
 }
 """What is judged, to its scale. Grades of relevance are those of UMBRELA (Upadhyay et al., arXiv
 2406.06519); the others are those of TREC's RAG track of 2024."""
+RELEVANT = 2
+"""The grade from which on a document is relevant, as in TREC's deep learning tracks and UMBRELA's
+binary measures: one of grade 1 has the subject of the question, and no answer."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,8 +6,9 @@ from bears.evaluation.metric import Floats, Metric, SpanRankings
 def span_iou(spans: SpanRankings, k: int | None) -> Floats:
     """Divide the gold characters in the top k chunks by those of the chunks and the missed gold.
 
-    Characters that two chunks share count twice in the divisor. Without k, as many chunks count as
-    touch a gold span. Undefined without a gold span.
+    Characters that two chunks share count twice in the divisor. Without k, as many chunks count
+    as touch a gold span, and with ``@4000c`` the best ones that fit into 4,000 characters.
+    Undefined without a gold span.
 
     Source: Smith and Troynikov 2024 (intersection over union), whose program takes as many chunks
     as touch a gold span.

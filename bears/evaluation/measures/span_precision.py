@@ -6,8 +6,9 @@ from bears.evaluation.metric import Floats, Metric, SpanRankings
 def span_precision(spans: SpanRankings, k: int | None) -> Floats:
     """Divide the characters of gold spans in the top k chunks by the characters of these chunks.
 
-    Characters that two chunks share count twice in the divisor. Without k, as many chunks count as
-    touch a gold span. Undefined without a gold span; 0 if nothing was returned.
+    Characters that two chunks share count twice in the divisor. Without k, as many chunks count
+    as touch a gold span, and with ``@4000c`` the best ones that fit into 4,000 characters.
+    Undefined without a gold span; 0 if nothing was returned.
 
     Source: Smith and Troynikov 2024, whose program takes as many chunks as touch a gold span.
     """

@@ -6,7 +6,8 @@ from bears.evaluation.metric import Floats, Metric, SpanRankings
 def span_success(spans: SpanRankings, k: int | None) -> Floats:
     """Return 1 if any of the top k chunks has a character of a gold span, else 0.
 
-    Without k, as many chunks count as touch a gold span. Undefined without a gold span.
+    Without k, as many chunks count as touch a gold span, and with ``@4000c`` the best ones that
+    fit into 4,000 characters. Undefined without a gold span.
 
     Source: BEARS, after the measures of Smith and Troynikov 2024.
     """
