@@ -16,6 +16,7 @@ from bears.evaluation.comparison.values import aligned, shared_measures
 from bears.files.records import read_questions, stream_documents, to_json, write_text
 from bears.files.visible import one_line
 from bears.layout import EVERY, pattern
+from bears.results.labeled import gated, labels_of
 from bears.results.system import System, with_searches
 from bears.results.values import PASS_RATE
 from bears.selection.systems import chosen, main_of
@@ -188,6 +189,9 @@ def _decided(
         result["said"] = f"{len(both)} common questions alone ({result['changed']}): "
         pair = aligned([replace(each.only(both), benchmark={}) for each in (candidate, base)])
     result |= judged(pair, measures, allow)
+    if result["common"] is None:
+        labels, ours = labels_of(systems), (candidate, base)
+        result["pairs"] = [gated(row, ours, labels, allow) for row in result["pairs"]]
     verdicts = {row["verdict"] for row in result["pairs"]}
     result["said"] += "; ".join(_said(row, allow) for row in result["pairs"])
     worst = next((FOUND[verdict] for verdict in FOUND if verdict in verdicts), "pass")
@@ -197,6 +201,9 @@ def _decided(
 def _said(row: Mapping[str, Any], allow: float | None) -> str:
     """Return the verdict on one measure in a few words."""
     ends = f"{table.number(row['mean_b'])} to {table.number(row['mean_a'])}"
+    if "labels" in row:
+        difference = table.number(row["difference"])
+        ends = f"{difference} by {row['labels']} labels of people on {row['of']} items"
     text = f"{row['measure']} {row['verdict']} ({ends})"
     if row["verdict"] == CANNOT_TELL:
         shown = row["smallest_difference"]
@@ -205,6 +212,8 @@ def _said(row: Mapping[str, Any], allow: float | None) -> str:
         return f"{text}: it lost {lost}, and {row['n']} questions can only show {could}"
     if row["verdict"] == UNDECIDED and allow is None:
         return f"{text}: {table.least_note([row])}"
+    if "labels" in row and row["verdict"] == UNDECIDED:
+        return f"{text}: the labels are too few to show a loss below {allow:g}"
     if row["verdict"] == UNDECIDED:
         needed = row["questions_needed"]
         hint = f"it takes about {needed}" if needed else f"it lost {allow:g} or more here"

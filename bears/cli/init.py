@@ -14,8 +14,11 @@ from bears.config import AUTO
 from bears.config.packaged import SHIPPED, pipeline
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
+from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import write_text
+from bears.files.shown import complain
 from bears.layout import CONF, DATA, PARAMS, PIPELINE
+from bears.results.recorded import flat
 
 PLOTS = Path(".dvc/plots")
 ROWS = DATA / "local" / "mini"
@@ -61,6 +64,7 @@ def init(
     if ci and (folder / PARAMS).exists():
         commit(folder, _missing(folder, _workflow(ci)))
         print(f"{folder}: {WORKFLOWS[ci]} is there")
+        _warn_of_paths(folder)
         return
     if (folder / PARAMS).exists() and origin == Origin():
         raise ConfigurationError(
@@ -83,6 +87,8 @@ def init(
             raise
         written.append(CONF / "benchmark" / f"{name}.yaml")
     commit(folder, written)
+    if ci:
+        _warn_of_paths(folder)
     print(
         f"{folder}: {'made' if written else 'there already'}, with the benchmark {shipped or name}"
     )
@@ -98,6 +104,17 @@ def _workflow(ci: str) -> dict[Path, str]:
         WORKFLOWS[ci]: read_text(README.with_name("ci") / f"{ci}.yml"),
         Path("requirements.txt"): f"bears-bench=={version('bears-bench')}\n",
     }
+
+
+def _warn_of_paths(folder: Path) -> None:
+    """Warn of documents outside the project, which the machine that runs the gate lacks."""
+    for file in sorted((folder / CONF / "benchmark").glob("*.yaml")):
+        for name, value in flat(yaml_value(file)):
+            if name.endswith(".path") and Path(str(value)).is_absolute():
+                complain(
+                    f"warning: {file}, {name}: {value} is a folder of this machine, so the gate "
+                    "cannot read it elsewhere; move it into the project, and name it from there"
+                )
 
 
 def _files(folder: Path, benchmark: str, ci: str | None) -> list[Path]:

@@ -18,7 +18,15 @@ from bears.answers.judging.pairs import Pair
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.typed import parse
-from bears.evaluation.comparison.result import SAME
+from bears.evaluation.comparison.result import (
+    ALLOWED,
+    CANNOT_TELL,
+    NO_LOSS,
+    SAME,
+    UNCHANGED,
+    UNDECIDED,
+    WORSE,
+)
 from bears.layout import ledger_of
 from bears.results.system import System
 from bears.results.values import PASS_RATE
@@ -109,6 +117,35 @@ def lead(result: dict[str, Any], systems: Sequence[System]) -> dict[str, Any]:
         }
         measured.append({**system, "measures": means})
     return {**result, "pairs": pairs, "systems": measured}
+
+
+def gated(
+    row: Mapping[str, Any],
+    systems: Sequence[System],
+    labels: Sequence[LabelDraw],
+    allow: float | None,
+) -> dict[str, Any]:
+    """Return the gate's row of a measure, with the verdict of people's labels if there are any.
+
+    Args:
+        row: of `judged`.
+        systems: candidate and base.
+        allow: the loss that is allowed.
+    """
+    # Two tails of 5 % each: the gate tests one side.
+    found = estimate_of(row["measure"], systems, labels, level=0.9)
+    if not found or row["verdict"] == UNCHANGED:
+        return {**row}
+    led = _led(row, found)
+    if allow is not None:
+        lost = WORSE if led["high"] < 0 else UNDECIDED
+        verdict = ALLOWED if led["low"] > -allow else lost
+    elif led["difference"] < 0:
+        verdict = WORSE if led["high"] < 0 else CANNOT_TELL
+    else:
+        verdict = NO_LOSS
+    half = (led["high"] - led["low"]) / 2
+    return {**led, "verdict": verdict, "smallest_difference": half}
 
 
 def _led(row: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -318,8 +318,8 @@ def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
         return [folder]
     if not folder.is_dir():
         raise SourceError(
-            f"source {source.name}: {folder} is not a folder; it should hold "
-            f"{' or '.join(part.files)}"
+            f"source {source.name}: {folder} is not a folder; it should hold {_held(part)}. Put "
+            f"it there, or name another: sources.{source.name}.path=FOLDER"
         )
     for pattern in part.files:
         if pattern == ".":
@@ -332,12 +332,16 @@ def _local(source: Source, name: str, part: Part, folder: Path) -> list[Path]:
     raise _no_match(source, name, part, str(folder), there)
 
 
+def _held(part: Part) -> str:
+    return "the documents" if "." in part.files else " or ".join(part.files)
+
+
 def _on_hub(source: Source, name: str, part: Part, record: Path, first_only: bool) -> list[Path]:
     if not part.hub:
         raise SourceError(
             f"source {source.name} has neither hub nor path. Give the folder of its files as an "
             f"override, sources.{source.name}.path=FOLDER, or put a folder {source.name} into a "
-            f"folder FOLDER and take -S mirror=FOLDER; it should hold {' or '.join(part.files)}"
+            f"folder FOLDER and take -S mirror=FOLDER; it should hold {_held(part)}"
         )
     files = list(part.files)
     if not files:

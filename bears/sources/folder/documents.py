@@ -222,29 +222,34 @@ def _text(kind: str, path: Path, encoding: str) -> Content:
     text, found = text_and_encoding(data, str(path), declared)
     remarks = [(f"read as {found}", "")] if found != "utf-8" else []
     markup = kind == "html"
-    found_blocks, around = blocks_of_html(text) if markup else _blocks(kind, text)
-    if around:
-        what = "navigation and footers" if markup else "front matter"
-        remarks.append((f"{around} characters of {what} are left out", ""))
-    return Content(kind, found_blocks, remarks)
+    if not markup:
+        found_blocks, remark = _blocks(kind, text)
+    else:
+        found_blocks, around = blocks_of_html(text)
+        remark = f"{around} characters of navigation and footers are left out" if around else ""
+    return Content(kind, found_blocks, [*remarks, *([(remark, "")] if remark else [])])
 
 
-def _blocks(kind: str, text: str) -> tuple[list[str], int]:
-    """Return the blocks of a text, and how many characters of YAML before it are left out.
+def _blocks(kind: str, text: str) -> tuple[list[str], str]:
+    """Return the blocks of a text, and a remark on the YAML before it; empty without any.
 
-    The title in the YAML is kept if the text has no heading.
+    The YAML is left out, and its title kept if the text has no heading. What cannot be read as YAML
+    stays in the text.
     """
+    remark = ""
     text = "\n".join(map(str.rstrip, text.splitlines()))
     front = FRONT.match(text) if kind == "markdown" else None
     try:
         said = yaml_value(front[1], "front matter") if front else None
-    except FormatError:
-        said = None
+    except FormatError as error:
+        said, remark = None, f"stays in the text: {error}"
     if front is None or not isinstance(said, dict):
-        return [text[start:end] for start, end, _ in blocks(text, kind == "markdown")], 0
+        found = [text[start:end] for start, end, _ in blocks(text, kind == "markdown")]
+        return found, remark
     title = " ".join(str(said.get("title") or "").split())
     body = text[front.end() :]
-    return titled(title, [body[start:end] for start, end, _ in blocks(body)]), front.end()
+    own = titled(title, [body[start:end] for start, end, _ in blocks(body)])
+    return own, f"{front.end()} characters of front matter are left out"
 
 
 def _pdf(path: Path, texts: Path) -> Content:
