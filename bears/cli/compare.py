@@ -42,12 +42,13 @@ def compare(
 
     Prints which system to take and what that risks, then differences with 95 % intervals, p
     corrected for all comparisons, groups of systems that do not differ significantly, and the
-    questions that flipped. The full result goes to metrics/comparison.json, which git ignores.
+    questions that flipped. Judged answers decide where there are any, and rankings come below. The full result goes to metrics/comparison.json, which git ignores.
 
     Args:
-        systems: a DVC revision or experiment, `workspace`, a file (a TREC run, a submission, or a
-            CSV of question_id and a column for each measure), or a system of the leaderboard;
-            default: HEAD, its experiments and the workspace, separately for each benchmark
+        systems: a DVC revision or experiment, `workspace`, a name that this command prints, a file
+            (a TREC run, a submission, or a CSV of question_id and a column for each measure), or a
+            system of the leaderboard; default: HEAD, its experiments, the workspace and what ran
+            here since HEAD was committed, separately for each benchmark
         measure: may be given repeatedly
         by: also compare within each type or source of questions
         equal_within: a difference that does not matter: pairs that certainly differ by less are

@@ -1,6 +1,8 @@
 """The configuration and the records that a command works on."""
 
 from collections.abc import Sequence
+from copy import deepcopy
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +12,7 @@ from bears.config.typed import configured, parse
 from bears.errors import AttestationFailed, ConfigurationError
 from bears.files.intake.files import json_value
 from bears.files.manifest import check
-from bears.files.records import read_json, sha256_of
+from bears.files.records import read_json, sha256_of, to_json
 from bears.files.shown import complain
 from bears.language.tags import check_tag
 from bears.layout import CONF, CONFIG, PARAMS, BenchmarkFiles
@@ -32,7 +34,16 @@ def composed(benchmark: str = "", overrides: Sequence[str] = ()) -> Config:
     selection = read_selection(PARAMS)
     if benchmark and benchmark != selection.get("benchmark"):
         selection |= {"benchmark": benchmark, "overrides": []}
-    return compose(CONF, selection, overrides)
+    # A command composes it several times, which takes half a second each.
+    stamps = [(str(each), each.stat().st_mtime_ns) for each in sorted(CONF.rglob("*.yaml"))]
+    return deepcopy(_composed(Path.cwd(), to_json(selection), tuple(overrides), tuple(stamps)))
+
+
+@lru_cache(maxsize=4)
+def _composed(
+    _folder: Path, selection: str, overrides: Sequence[str], _stamps: Sequence[tuple[str, int]]
+) -> Config:
+    return compose(CONF, json_value(selection.encode()), overrides)
 
 
 def selected(config: Config) -> Configuration:

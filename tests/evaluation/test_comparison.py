@@ -311,6 +311,28 @@ def test_systems_share_a_letter_just_where_they_cannot_be_told_apart() -> None:
     assert ranks == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
 
 
+def test_latex_marks_what_each_system_is_significantly_better_than() -> None:
+    rng = np.random.default_rng(5)
+    worst = list(rng.uniform(0, 0.3, 80))
+    middle, best = ([value + gain for value in worst] for gain in (0.2, 0.4))
+    noise = [float(value) for value in rng.uniform(0, 1, 80)]
+    values = {"worst": worst, "best": best, "middle": middle}
+    systems = [system(name, {"m": own, "other": noise}) for name, own in values.items()]
+    text = shown(compare(systems, (), "m"), "latex")
+    cells = [[cell.strip(" \\") for cell in line.split("&")] for line in text.split("\n")]
+    rows = {row[0]: row[1:] for row in cells if len(row) == 4}
+    mean = {name: f"{np.mean(own):.4f}" for name, own in values.items()}
+    same = f"{np.mean(noise):.4f}"
+    assert rows == {
+        "system": ["#", "m", "other"],
+        "best": ["a", f"{mean['best']}$^{{bc}}$", same],
+        "middle": ["b", f"{mean['middle']}$^{{c}}$", same],
+        "worst": ["c", mean["worst"], same],
+    }
+    # The lists of questions are left out.
+    assert "question_id" not in text
+
+
 def test_no_name_is_an_argument_of_the_end_of_a_row_in_latex() -> None:
     text = shown(compare([system(name, {"m": graded(1)}) for name in ("*a", "[b]")]), "latex")
     assert "{}*a" in text

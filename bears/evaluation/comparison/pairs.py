@@ -5,7 +5,6 @@ from itertools import combinations
 from string import ascii_letters
 from typing import Any
 
-import networkx as nx
 import numpy as np
 import pandas as pd
 from scipy import stats
@@ -274,6 +273,8 @@ def letters(ordered: Sequence[str], different: Collection[frozenset[str]]) -> di
         ordered: systems, the highest mean first; the first system is in group ``a``.
         different: pairs that differ.
     """
+    import networkx as nx  # It takes a quarter of a second.
+
     graph = nx.Graph()
     graph.add_nodes_from(ordered)
     graph.add_edges_from(p for p in combinations(ordered, 2) if frozenset(p) not in different)

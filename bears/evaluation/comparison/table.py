@@ -18,6 +18,12 @@ from bears.files.visible import one_line
 
 Form = Literal["table", "markdown", "latex", "csv"]
 SHOWN = 10
+RAISED = re.compile(r"(?<=[\d–])⟦([a-z\d()]*)⟧")
+"""Matches letters above the line, as they are while a table is being made."""
+MARKS = (
+    "Letters above a mean: the systems over which it is significantly better, p corrected by "
+    "Holm's method."
+)
 COLUMNS = {
     "measure": "measure",
     "a": "A",
@@ -49,9 +55,44 @@ def shown(
     """
     if form == "csv":
         return _csv(result, kinds)
+    results = (result, *result["below"])
+    if form == "latex":
+        lines = [*advice[:1], records_line(result)]
+        parts = [part for each in results for part in (*each["warnings"], _marked(each), MARKS)]
+        return "\n\n".join(formatted(part, form) for part in [*lines, *parts]) + "\n"
     first: list[str | pd.DataFrame] = [*advice, records_line(result)]
-    parts = [part for each in (result, *result["below"]) for part in _parts(each, kinds)]
+    parts = [part for each in results for part in _parts(each, kinds)]
     return "\n\n".join(formatted(part, form) for part in [*first, *parts]) + "\n"
+
+
+def _marked(result: Mapping[str, Any]) -> pd.DataFrame:
+    """Return a row for each system and a column for each measure, as ranx prints them.
+
+    A mean is marked with the letters of the systems over which it is significantly better.
+    """
+    names = _order(result)
+    letters = {name: _letter(place) for place, name in enumerate(names)}
+    better: dict[tuple[str, str], str] = {}
+    for row in result["pairs"]:
+        for one, other in ((row["a"], row["b"]), (row["b"], row["a"])):
+            if row["verdict"] == f"{one} better":
+                key = one, row["measure"]
+                better[key] = "".join(sorted([*better.get(key, ""), letters[other]]))
+    measures = {name: own["measures"] for own in result["systems"] for name in [own["name"]]}
+    columns = list(dict.fromkeys(measure for own in measures.values() for measure in own))
+    cells = [
+        [name, letters[name]]
+        + [
+            f"{number(measures[name][each]['mean'])}⟦{better.get((name, each), '')}⟧"
+            for each in columns
+        ]
+        for name in names
+    ]
+    return pd.DataFrame(cells, columns=["system", "#", *columns])
+
+
+def _letter(place: int) -> str:
+    return chr(ord("a") + place) if place < 26 else f"({place + 1})"
 
 
 def _parts(result: Mapping[str, Any], kinds: Sequence[str]) -> list[str | pd.DataFrame]:
@@ -79,7 +120,11 @@ def formatted(part: str | pd.DataFrame, form: Form) -> str:
     style = "latex_booktabs" if form == "latex" else "simple"
     text = str(tabulate(rows, headers=header, tablefmt=style, disable_numparse=True))
     # The end of a row would take such a beginning for an argument of its own.
-    return re.sub(r"^( *)([\[*])", r"\1{}\2", text, flags=re.MULTILINE) if form == "latex" else text
+    if form != "latex":
+        return text
+    text = re.sub(r"^( *)([\[*])", r"\1{}\2", text, flags=re.MULTILINE)
+    text = RAISED.sub(lambda found: f"$^{{{found[1]}}}$" if found[1] else "", text)
+    return text.replace("→", r"$\rightarrow$")
 
 
 def records_line(result: Mapping[str, Any]) -> str:
@@ -95,9 +140,8 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
     """List the systems by their means of the main measure."""
     main = result["main"]
     rows = []
-    means = {system["name"]: system["measures"][main]["mean"] for system in result["systems"]}
-    order = {name: -mean * sign_of(main) for name, mean in means.items()}
-    for system in sorted(result["systems"], key=lambda each: (order[each["name"]], each["name"])):
+    systems = {system["name"]: system for system in result["systems"]}
+    for system in map(systems.__getitem__, _order(result)):
         own = system["measures"][main]
         rows.append(
             {
@@ -112,6 +156,13 @@ def _systems(result: Mapping[str, Any]) -> pd.DataFrame:
         )
     frame = pd.DataFrame(rows).fillna("–")
     return frame if any(frame["what"]) else frame.drop(columns="what")
+
+
+def _order(result: Mapping[str, Any]) -> list[str]:
+    """Return the names of the systems, the best mean of the main measure first."""
+    main = result["main"]
+    means = {system["name"]: system["measures"][main]["mean"] for system in result["systems"]}
+    return sorted(means, key=lambda name: (-means[name] * sign_of(main), name))
 
 
 def pairs_table(rows: Sequence[Mapping[str, Any]], two: bool) -> pd.DataFrame:
