@@ -42,7 +42,8 @@ def compare(
 
     Prints which system to take and what that risks, then differences with 95 % intervals, p
     corrected for all comparisons, groups of systems that do not differ significantly, and the
-    questions that flipped. Judged answers decide where there are any, and rankings come below. The full result goes to metrics/comparison.json, which git ignores.
+    questions that flipped. Judged answers decide where there are any, and rankings come below. The
+    full result goes to metrics/comparison.json, which git ignores.
 
     Args:
         systems: a DVC revision or experiment, `workspace`, a name that this command prints, a file
