@@ -394,7 +394,7 @@ def _named(group: Sequence[System]) -> list[System]:
 
 
 def _told_apart(names: Sequence[str], by: Sequence[str]) -> list[str]:
-    """Return the names, with what tells those apart that occur several times."""
+    """Return the names; to one that occurs several times, add what makes it different."""
     return [
         f"{name} ({what})" if names.count(name) > 1 and what else name
         for name, what in zip(names, by, strict=True)

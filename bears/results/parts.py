@@ -70,7 +70,7 @@ class Part:
 
 
 def judge_of(system: System) -> str:
-    """Return the judge that a revision selects; empty if there is none, or it is not known."""
+    """Return the judge that a revision selects; empty without one, or if it is not known."""
     judge = str(system.revision.selection.get("judge", "")) if system.revision else ""
     return "" if judge == "none" else judge
 
@@ -79,7 +79,7 @@ def parts_of(systems: Sequence[System], main: str, chosen: Sequence[str] = ()) -
     """Divide what systems have into tables; the first one decides.
 
     Judged answers decide where two systems have them, and rankings are compared below. Systems with
-    the same rankings are one row there. Answers that nobody judged are compared below rankings.
+    the same rankings are one row there. Unjudged answers are compared below rankings.
 
     Args:
         systems: of one benchmark.

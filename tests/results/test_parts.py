@@ -66,12 +66,12 @@ def test_one_ranking_is_not_compared_with_itself_where_answers_are() -> None:
     names = ("a → one", "a → two")
     judged = [system(name, "x", *RANKING, *ANSWERS, judge="contains") for name in names]
     assert [main for main, *_ in described(judged)] == ["pass_rate"]
-    # Answers that nobody judged decide where nothing else differs.
+    # Unjudged answers decide where nothing else differs.
     unjudged = [system(name, "x", *RANKING, "answer_f1") for name in names]
     assert [main for main, *_ in described(unjudged)] == ["answer_f1"]
     apart = [system(name, name, *RANKING, "answer_f1") for name in names]
     assert [main for main, *_ in described(apart)] == ["ndcg@10", "answer_f1"]
-    # Without answers, the same ranking under two names is said to be the same.
+    # Without answers, the same ranking under two names is still compared.
     same = [system(name, "x", *RANKING) for name in ("a", "b")]
     assert described(same) == [("ndcg@10", ["a", "b"], RANKING)]
 

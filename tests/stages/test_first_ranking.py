@@ -62,7 +62,7 @@ LABEL, WHAT = ("bears", "labels"), ("--what", "documents")
 
 
 def label(project: Workspace, systems: list[str]) -> None:
-    """Label some documents as a person would, and check what is said then."""
+    """Label some documents as a person would, and check what is printed."""
     project.python(*LABEL, "next", *systems, *WHAT, "--count", "25")
     table = project.root / "to_label.csv"
     with table.open(newline="") as file:
