@@ -17,7 +17,7 @@ from bears.publishing.report.advice import Prefer, advise, headline, rows
 from bears.publishing.report.doubts import doubts, label_notes
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
-from bears.results.parts import Part, parts_of
+from bears.results.parts import ComparedTable, parts_of
 from bears.results.system import System, with_searches
 from bears.selection.configuration import composed
 from bears.selection.systems import chosen, main_of
@@ -95,7 +95,9 @@ def compare(
 COMMAND = compare
 
 
-def _advice(result: Mapping[str, Any], lead: Part, prefer: Prefer) -> "list[str | pd.DataFrame]":
+def _advice(
+    result: Mapping[str, Any], lead: ComparedTable, prefer: Prefer
+) -> "list[str | pd.DataFrame]":
     """Return one line that says which system to take, a table below it, and what is doubtful."""
     import pandas as pd
 

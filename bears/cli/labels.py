@@ -150,9 +150,8 @@ def next_(
     conf/ledger/BENCHMARK.yaml.
 
     Args:
-        a: a revision or experiment with judged answers, or a .questions.csv of one system, as
-            `dvc repro` and `answers judge --questions` write it; for documents, a system as in
-            `bears compare`
+        a: a system as in `bears compare`, with judged answers, or a .questions.csv of one, as
+            `dvc repro` and `answers judge --questions` write it; for documents, any system
         b: the other system; without it, the score of the first is estimated, but not of answers
         what: what people label; default: answers
         count: how many items; default: 20

@@ -43,6 +43,9 @@ def write_report(
     name = choice.benchmark.name
     records = records_of(name)
     found = chosen(systems, name, least=1) if systems else ran_on(records, all_commits)
+    if len(found) < 2 and not systems:
+        # After a commit, what ran before it is still what people want to compare.
+        found = ran_on(records, all_commits=True)
     shown = with_searches(found, [measure])
     if not shown:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")

@@ -39,7 +39,7 @@ BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
 def labels_of(systems: Sequence[System]) -> Sequence[LabelDraw]:
     """Return people's labels of answers and documents of a benchmark. Raises FormatError."""
     names = {str(each.benchmark.get("name", "")) for each in systems if each.judged}
-    path = ledger_of(names.pop()) if len(names) == 1 else Path()
+    path = ledger_of(min(names)) if len(names) == 1 else Path()
     return parse(Ledger, read_ledger(path), str(path)).labels if path.is_file() else ()
 
 

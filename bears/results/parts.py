@@ -26,7 +26,7 @@ UNJUDGED = ("graded_precision@10", "graded_dcg@10", "answer_f1")
 
 
 @dataclass(frozen=True)
-class Part:
+class ComparedTable:
     """Systems that are compared in one table.
 
     Args:
@@ -43,7 +43,7 @@ class Part:
     def judge(self) -> str:
         """Return the judge of the systems, if they have one and the same."""
         judges = {judge_of(system) for system in self.systems}
-        return judges.pop() if len(judges) == 1 else ""
+        return min(judges) if len(judges) == 1 else ""
 
     def called(self, measure: str, labels: int | None = None) -> str:
         """Return a measure with who gives it: a judge, or people with so many labels."""
@@ -75,7 +75,9 @@ def judge_of(system: System) -> str:
     return "" if judge == "none" else judge
 
 
-def parts_of(systems: Sequence[System], main: str, chosen: Sequence[str] = ()) -> list[Part]:
+def parts_of(
+    systems: Sequence[System], main: str, chosen: Sequence[str] = ()
+) -> list[ComparedTable]:
     """Divide what systems have into tables; the first one decides.
 
     Judged answers decide where two systems have them, and rankings are compared below. Systems with
@@ -88,19 +90,19 @@ def parts_of(systems: Sequence[System], main: str, chosen: Sequence[str] = ()) -
     """
     if chosen:
         having = [each for each in systems if all(_has(each, our_name(name)) for name in chosen)]
-        return [Part(having if len(having) > 1 else systems, chosen, main)]
+        return [ComparedTable(having if len(having) > 1 else systems, chosen, main)]
     parts = [*_answers(systems), *_rankings(systems, main)]
     parts.sort(
         key=lambda part: (part.main not in JUDGED, bool(re.fullmatch(OF_ANSWERS, part.main)))
     )
-    return parts or [Part(systems, (), main)]
+    return parts or [ComparedTable(systems, (), main)]
 
 
 def _has(system: System, measure: str) -> bool:
     return measure in system.values and bool(system.values[measure].notna().any())
 
 
-def _answers(systems: Sequence[System]) -> Iterator[Part]:
+def _answers(systems: Sequence[System]) -> Iterator[ComparedTable]:
     """Yield the systems that have the first measure of answers that two of them have."""
     names = [name for each in systems for name in map(str, each.values)]
     others = [name for name in names if re.fullmatch(OF_ANSWERS, name)]
@@ -108,11 +110,11 @@ def _answers(systems: Sequence[System]) -> Iterator[Part]:
         having = [each for each in systems if _has(each, main)]
         if len(having) > 1:
             measures = [m for m in shared_measures(having, ()) if re.fullmatch(OF_ANSWERS, m)]
-            yield Part(having, measures, main)
+            yield ComparedTable(having, measures, main)
             return
 
 
-def _rankings(systems: Sequence[System], main: str) -> Iterator[Part]:
+def _rankings(systems: Sequence[System], main: str) -> Iterator[ComparedTable]:
     """Yield the systems with different rankings; those with the same if there are no others."""
     for having in (one_of_each(systems), systems):
         for some in (having, [each for each in having if _has(each, main)]):
@@ -121,7 +123,7 @@ def _rankings(systems: Sequence[System], main: str) -> Iterator[Part]:
             except (FormatError, IndexError):
                 continue
             if len(some) > 1 and names:
-                yield Part(some, names, main if main in names else names[0])
+                yield ComparedTable(some, names, main if main in names else names[0])
                 return
         if any(_answers(systems)):
             return

@@ -30,7 +30,7 @@ from bears.publishing.report.doubts import doubts
 from bears.publishing.report.page import _differences, group_row, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
-from bears.results.parts import Part
+from bears.results.parts import ComparedTable
 from bears.results.system import Doubts, System
 from bears.retrieval.cut import Cut
 from bears.selection.configuration import composed
@@ -290,6 +290,7 @@ KEYS = (
     "measure_",
     "role_",
     "advice_by_",
+    "advice_more_",
     "advice_not_",
     "labels_",
     "step_",
@@ -471,7 +472,7 @@ def test_systems_are_ordered_by_their_means_and_untested_ones_come_last() -> Non
     values = {"low": 0.1, "high": 0.9, "middle": 0.5}
     systems = [System(n, "", pd.DataFrame({"m": [v] * 20}, index=ids)) for n, v in values.items()]
     other = System("other", "", pd.DataFrame({"x": [0.5, 1.0]}))
-    found = compared(Part([other, *systems], (), "m"))["systems"]
+    found = compared(ComparedTable([other, *systems], (), "m"))["systems"]
     assert [system["name"] for system in found] == ["high", "middle", "low", "other"]
     assert found[-1]["measures"]["x"]["mean"] == 0.75
 

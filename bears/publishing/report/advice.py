@@ -17,10 +17,11 @@ from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import own_measure
 from bears.evaluation.means import mean_interval
 from bears.evaluation.trace_measures import sign_of
+from bears.layout import CONF
 from bears.publishing.report.words import dollars, signed, unit
 from bears.results.costs import Costs
 from bears.results.origins import OF_ANSWERS
-from bears.results.parts import Part
+from bears.results.parts import ComparedTable
 from bears.results.revision import WORKSPACE, Revision
 from bears.results.system import System
 
@@ -28,7 +29,7 @@ Comparison = dict[str, Any]
 """What `compare` returns, see docs/comparison.md."""
 
 
-def compared(part: Part) -> Comparison:
+def compared(part: ComparedTable) -> Comparison:
     """Compare the systems that have the main measure, and list the others after them.
 
     Systems are ordered by their means.
@@ -170,7 +171,7 @@ def _remedies(systems: Sequence[System], tie: Sequence[str], measure: str) -> di
     paths = [
         Path(path) for each in config.get("sources", {}).values() if (path := each.get("path"))
     ]
-    where = str(Path("conf/benchmark") / f"{name}.yaml")
+    where = str(CONF / "benchmark" / f"{name}.yaml")
     # A recipe says itself how many questions it takes of a source.
     if len(paths) == 1 and "sources" not in config.get("sample", {}):
         where = str(paths[0] / "questions.csv" if paths[0].is_dir() else paths[0])

@@ -27,7 +27,7 @@ from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, by_search, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
 from bears.results.about import About, about
-from bears.results.parts import Part, one_of_each, parts_of
+from bears.results.parts import ComparedTable, one_of_each, parts_of
 from bears.results.system import System
 from bears.types import Question
 
@@ -76,7 +76,7 @@ def report(
     """
     names = list(dict.fromkeys(name for system in systems for name in map(str, system.values)))
     whole = decides or len(systems) == 1
-    lead, *below = [Part(systems, (), measure)] if whole else parts_of(systems, measure)
+    lead, *below = [ComparedTable(systems, (), measure)] if whole else parts_of(systems, measure)
     measure = lead.main
     if names and measure not in names:
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
@@ -178,7 +178,7 @@ def _columns(measure: str, names: Sequence[str]) -> list[str]:
     return [measure, *(name for name in SHOWN if name in names and name != measure)]
 
 
-def _standings(comparison: Mapping[str, Any], part: Part) -> Content:
+def _standings(comparison: Mapping[str, Any], part: ComparedTable) -> Content:
     """Return the tables of systems and of pairs."""
     measure = part.main
     names = [name for system in comparison["systems"] for name in system["measures"]]
