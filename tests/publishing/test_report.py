@@ -291,6 +291,7 @@ KEYS = (
     "role_",
     "advice_by_",
     "advice_more_",
+    "doubt_constant_",
     "advice_not_",
     "labels_",
     "step_",

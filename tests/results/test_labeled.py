@@ -134,7 +134,7 @@ def test_too_few_labels_change_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_judge_with_one_verdict_is_a_doubt(value: bool, said: str) -> None:
     systems = [system(name, [value] * 120) for name in "ab"]
     ((key, about),) = constant_judges(systems)
-    assert (key, about["given"], about["n"]) == ("doubt_constant", said, 240)
+    assert (key, about["given"], about["n"]) == ("doubt_constant_verdict", said, 240)
     assert constant_judges([systems[0], *pair()[:1]]) == []
 
 

@@ -52,7 +52,7 @@ def test_a_folder_without_gold_gets_a_ranking_with_intervals_and_labels_correct_
     project.python("bears", "report")
     page = project.text("report.html")
     assert "people have labeled 0 of its" in page
-    assert "gives the same <bdi>grade</bdi>," in page
+    assert "gives the same grade," in page
     for systems in ([names["bm25"]], [*names.values()]):
         label(project, systems)
     check_that_labels_lead(project, [*names.values()])

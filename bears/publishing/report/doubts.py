@@ -56,13 +56,9 @@ def constant_judges(systems: Sequence[System]) -> list[Sentence]:
             grades = (own.values() for own in grades_in(system.judged).values())
             given.setdefault((judge, "grade"), []).extend(chain.from_iterable(grades))
     return [
-        (
-            "doubt_constant",
-            {"judge": judge, "what": what, "given": each[0], "n": len(each), "of": of},
-        )
+        (f"doubt_constant_{what}", {"judge": judge, "given": each[0], "n": len(each)})
         for (judge, what), each in given.items()
         if len(each) >= MANY and {*each} == {each[0]} and each[0] != ""
-        for of in [{"verdict": "answers", "grade": "documents"}[what]]
     ]
 
 
