@@ -18,6 +18,7 @@ from bears.publishing.report.doubts import doubts, label_notes
 from bears.publishing.report.words import sentence
 from bears.results.origins import ran
 from bears.results.parts import ComparedTable, parts_of
+from bears.results.revision import WORKSPACE
 from bears.results.system import System, with_searches
 from bears.selection.configuration import composed
 from bears.selection.systems import chosen, main_of
@@ -126,8 +127,10 @@ def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
             and len(group[0].values.columns)
             and benchmark in ("", group[0].benchmark["name"])
         ]
+        # Other states of the records are not what people have before them.
+        current = [each for each in groups if {s.what for s in each} & {"HEAD", WORKSPACE}]
         if groups:
-            return groups
+            return groups if all_commits else current or groups
     raise FormatError(
         f"fewer than 2 results{f' on {benchmark}' if benchmark else ''} among all commits, "
         "experiments, runs in DVC's cache and the workspace; make another: "

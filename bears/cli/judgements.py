@@ -204,7 +204,8 @@ def _runs(
                         f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
                     )
             continue
-        named = {each.name: _ranked(each) for each in here if word in (each.what, each.retriever)}
+        names = {each.name: (each.name, each.what, each.retriever) for each in here}
+        named = {each.name: _ranked(each) for each in here if word in names[each.name]}
         if not named:
             raise FormatError(
                 f"{word!r:.80}: no such file, and no such run of {name}; there is "

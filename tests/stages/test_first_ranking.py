@@ -99,3 +99,8 @@ def check_that_labels_lead(project: Workspace, systems: list[str]) -> None:
     for said in (project.python("bears", "compare", *systems), project.text("report.html")):
         assert f"({pair['labels']} labels of people)" in said
     assert "by people" in project.text("report.html")
+    # The workspace has the second system, whose labels are those of the pair alone.
+    assert "by people" not in project.python("bears", "show")
+    label(project, systems[1:])
+    assert "graded_precision@10 by people: " in project.python("bears", "show")
+    assert "by_people" in json.loads(project.python("bears", "show", "--format", "json"))
