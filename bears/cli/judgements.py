@@ -204,8 +204,11 @@ def _runs(
                         f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
                     )
             continue
-        names = {each.name: (each.name, each.what, each.retriever) for each in here}
-        named = {each.name: _ranked(each) for each in here if word in names[each.name]}
+        named = {
+            each.name: _ranked(each)
+            for each in here
+            if word in (each.name, each.what, each.retriever)
+        }
         if not named:
             raise FormatError(
                 f"{word!r:.80}: no such file, and no such run of {name}; there is "

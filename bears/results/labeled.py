@@ -59,14 +59,19 @@ def labelable_of(measure: str, systems: Sequence[System]) -> Labelable | None:
             return answer_pair(what, measure, ours, theirs)
     if not GRADES.fullmatch(measure):
         return None
-    grades: dict[str, dict[str, int]] = {}
-    for system in systems:
-        for question, own in grades_in(system.judged).items():
-            grades.setdefault(question, {}).update(own)
     linear = LinearMeasure(measure.removeprefix("graded_"))
     first, second = (*(each.rankings for each in systems), {})[:2]
     asked = dict.fromkeys(map(str, systems[0].values.index), "")
-    return document_pair(first, second, linear, grades, asked, Path())
+    return document_pair(first, second, linear, grades_of(systems), asked, Path())
+
+
+def grades_of(systems: Sequence[System]) -> dict[str, dict[str, int]]:
+    """Return question_id to doc_id to the grade that the judge of any of the systems gave."""
+    known: dict[str, dict[str, int]] = {}
+    for system in systems:
+        for question, own in grades_in(system.judged).items():
+            known.setdefault(question, {}).update(own)
+    return known
 
 
 def estimate_of(

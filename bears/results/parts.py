@@ -10,7 +10,7 @@ from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import shared_measures
 from bears.evaluation.evaluate import our_name
 from bears.results.labeled import lead
-from bears.results.origins import OF_ANSWERS
+from bears.results.origins import OF_ANSWERS, OF_ITEMS
 from bears.results.system import System
 
 JUDGED = (
@@ -18,9 +18,7 @@ JUDGED = (
     *("citation_recall", "citation_precision", "refusal_recall"),
 )
 """What a judge says of answers; the first that two systems have decides."""
-GIVEN_BY_JUDGES = re.compile(
-    r"pass_rate|pass[@^]\d+|graded_.*|nugget_.*|citation_.*|refusal_recall"
-)
+GIVEN_BY_JUDGES = re.compile(rf"pass_rate|pass[@^]\d+|{OF_ITEMS}")
 UNJUDGED = ("graded_precision@10", "graded_dcg@10", "answer_f1")
 """What decides if there are neither judged answers nor rankings to compare."""
 

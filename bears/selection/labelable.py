@@ -1,6 +1,5 @@
 """The items of two systems, or of one, that a command lets people label."""
 
-from collections import defaultdict
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Literal
@@ -10,6 +9,7 @@ from bears.answers.judging.labelable import Labelable
 from bears.answers.judging.pairs import Pair, judged_in
 from bears.errors import FormatError
 from bears.files.qrels import read_qrels
+from bears.results.labeled import grades_of
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
 
@@ -62,11 +62,7 @@ def _documents(
     records = records_of(selected(composed(benchmark)).benchmark.name)
     questions = {each.question_id: each.question for each in records.questions}
     ours, theirs = (*(system.rankings for system in systems), {})[:2]
-    known = defaultdict[str, dict[str, int]](dict)
-    for system in systems if grades is None else ():
-        for question, own in judged_items.grades_in(system.judged).items():
-            known[question] |= own
-    found = read_qrels(grades, judged_items.HIGHEST) if grades else known
+    found = read_qrels(grades, judged_items.HIGHEST) if grades else grades_of(systems)
     return judged_items.document_pair(ours, theirs, linear, found, questions, records.corpus)
 
 

@@ -7,6 +7,7 @@ from itertools import chain, combinations
 from typing import Any
 
 from bears.answers.judging.labelable import grades_in
+from bears.answers.judging.ruling import VALUES
 from bears.evaluation.timing import BUSY
 from bears.publishing.report.advice import Sentence, command
 from bears.publishing.report.words import signed
@@ -17,7 +18,7 @@ from bears.results.values import PASS_RATE
 
 MANY = 10
 """How many equal verdicts or grades make a judge doubtful."""
-VERDICTS = {1.0: "pass", 0.0: "fail"}
+VERDICTS = {value: word for word, value in VALUES.items()}
 
 
 def doubts(systems: Sequence[System], measure: str) -> list[Sentence]:
