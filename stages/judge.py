@@ -1,14 +1,17 @@
 """judge: answers against gold → a verdict, scores and a cause for each question; the headline."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from typing import Any
 
-from bears.config.ledger.entries import Judgements, Nuggets
+from bears.config.ledger.entries import Judgements, Labels, Nuggets
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings, Source, source_of
 from bears.files.headline import write_headline
 from bears.files.records import read_json, read_questions, write_json
 from bears.files.spreadsheet import write_csv
 from bears.layout import replies_below
+from bears.types import Question
 
 
 def main(
@@ -19,12 +22,14 @@ def main(
     headline: HeadlineSettings,
     judge: Choice,
     judgements: Judgements,
+    labels: Labels,
     nuggets: Nuggets,
     sources: dict[str, Source],
 ) -> None:
     """Score and judge every answer, without key or network unless the judge has ``fill: auto``.
 
     Without a generator, the documents of the ranking are graded, if the judge grades documents.
+    Where people labeled items of the system, the headline has what their labels say.
     """
     from bears.answers.judging.panel import judges_of, tasks_of
 
@@ -63,8 +68,10 @@ def main(
     for task in tasks_of(judges, cases_of(rows), language):
         Workflow(task, replies).replay()
     rows, rulings = judged(rows, judges, language, load(replies, NAME))
-    sizes, files = (source_of(sources), len(questions)), (paths["queries"], paths["corpus"])
-    state = benchmark_state(benchmark.name, *sizes, *files, decided.facts)
+    files = paths["queries"], paths["corpus"]
+    state = benchmark_state(
+        benchmark.name, source_of(sources), len(questions), *files, decided.facts
+    )
     measured_file = "answers" if "answers" in paths else "run"
     measured = {
         "benchmark": state.as_dict(),
@@ -79,10 +86,22 @@ def main(
     results = {**measured, **results_of(rows, rulings)}
     if generator.name == "none":
         figures["answers"] = [name for name in results["all"] if name != "n"]
+    write_judged(paths["questions"], rows)
+    results |= _by_people(results, paths, questions, labels)
     write_json(paths["metrics"], results)
     write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)
-    write_judged(paths["questions"], rows)
     print(table(results))
+
+
+def _by_people(
+    results: Mapping[str, Any], paths: Paths, questions: Sequence[Question], labels: Labels
+) -> dict[str, Any]:
+    if not labels:
+        return {}
+    # Pandas takes its time, and most benchmarks have no labels.
+    from bears.results.labeled import by_people
+
+    return {"by_people": by_people(results, paths, [q.question_id for q in questions], labels)}
 
 
 if __name__ == "__main__":

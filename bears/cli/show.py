@@ -15,7 +15,6 @@ from bears.files.records import read_json, read_questions, to_json
 from bears.files.shown import complain
 from bears.layout import ANSWERS, PARAMS, RETRIEVAL, VERIFICATION, BenchmarkFiles
 from bears.results.about import About, about
-from bears.results.revision import WORKSPACE, Revision
 from bears.retrieval.cut import cuts_below, messages
 
 
@@ -30,10 +29,9 @@ def show(*, format: Literal["table", "json"] = "table") -> None:
     results = read_json(RETRIEVAL)
     judged = read_json(ANSWERS) if ANSWERS.is_file() else {}
     found = read_json(VERIFICATION)
-    run, people = _about(results, judged), _by_people() if judged else {}
+    run = _about(results, judged)
     if format == "json":
         own: dict[str, Any] = {"run": asdict(run)} if run else {}
-        own |= {"by_people": people} if people else {}
         print(to_json({"retrieval": results, "answers": judged, "verification": found, **own}))
         return
     print(_text(RETRIEVAL, table, results))
@@ -43,7 +41,7 @@ def show(*, format: Literal["table", "json"] = "table") -> None:
         print(f"{index}: {line}\n")
     if run:
         print("\n".join(["run:", *run.lines()]) + "\n")
-    for measure, one in people.items():
+    for measure, one in judged.get("by_people", {}).items():
         value, low, high = (f"{one[key]:.4f}" for key in ("value", "low", "high"))
         print(
             f"{measure} by people: {value} ({low} to {high}), from labels of {one['labels']} of "
@@ -71,20 +69,6 @@ def _about(results: Mapping[str, Any], judged: Mapping[str, Any]) -> About | Non
         return None
     answers = files.answers(f"{retriever}.{judged.get('generator', 'none')}")
     return about(read_questions(files.queries), files.run(retriever), answers)
-
-
-def _by_people() -> dict[str, Any]:
-    """Return the measures of the judged system as people's labels correct them, where they do."""
-    from bears.results.labeled import estimate_of, labels_of
-    from bears.results.origins import system_at
-
-    try:
-        system = system_at(Revision(WORKSPACE))
-    except FormatError:
-        return {}
-    labels = labels_of([system])
-    found = {name: estimate_of(name, [system], labels) for name in map(str, system.values)}
-    return {name: one for name, one in found.items() if one}
 
 
 def _text(path: Path, shown: Callable[[Any], str], content: Any) -> str:

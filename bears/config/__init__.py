@@ -207,8 +207,6 @@ def compose(conf: Path, selection: Mapping[str, Any], overrides: Sequence[str] =
     parse(Acceptances, accepted, "benchmark.accept")
     ledger = read_ledger(conf / "ledger" / f"{benchmark.name}.yaml")
     parse(Ledger, ledger, "ledger")
-    # No stage reads them, and DVC parses the configuration a dozen times in every run.
-    del ledger["labels"]
     config = {str(key): value for key, value in resolved.items()}
     config |= {"benchmark": asdict(benchmark), "publication": rest, "accepted": accepted, **ledger}
     known = parse(Configuration, config, "")

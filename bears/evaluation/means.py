@@ -26,12 +26,15 @@ def random_means(values: Floats, low: float, high: float) -> Floats:
         low, high: the ends of their scale.
 
     Returns:
-        Shape (`RESAMPLES`, m).
+        Shape (2 * `RESAMPLES`, m). The ends are drawn both ways round, so that the means of A - B
+        and those of B - A are the same but for their sign.
     """
+    ends = np.array([[low, high], [high, low]])
     return np.concatenate(
         [
-            weights[:, :-2] @ values + weights[:, -2:] @ np.array([[low], [high]])
+            weights[:, :-2] @ values + weights[:, -2:] @ each[:, None]
             for weights in _weights(len(values), (0.5, 0.5))
+            for each in ends
         ]
     )
 

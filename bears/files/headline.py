@@ -24,7 +24,8 @@ def write_headline(
             group of them, which is a type, a source or ``within`` (``multi-hop.strict@10``).
             Figures that the results lack are left out, with a warning.
         retrieval: the content of metrics/retrieval.json.
-        answers: the content of metrics/answers.json; empty without a generator.
+        answers: the content of metrics/answers.json; empty without a generator. Values that
+            people's labels correct lead.
     """
     records = retrieval["benchmark"]
     figures = {"benchmark": records["name"], "retriever": retrieval["retriever"]}
@@ -33,7 +34,9 @@ def write_headline(
     figures |= {name: records[name] for name in about if records.get(name)}
     figures |= _figures(retrieval, names["retrieval"])
     if answers:
-        figures |= _figures(answers, names["answers"])
+        people = {name: one["value"] for name, one in answers.get("by_people", {}).items()}
+        led = {**answers, "all": {**answers["all"], **people}}
+        figures |= _figures(led, names["answers"])
     write_json(path, figures)
 
 

@@ -6,6 +6,8 @@ from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
+import pandas as pd
+
 from bears.answers.judging.labelable import (
     LINEAR,
     Labelable,
@@ -29,7 +31,7 @@ from bears.evaluation.comparison.result import (
 )
 from bears.layout import ledger_of
 from bears.results.system import System
-from bears.results.values import PASS_RATE
+from bears.results.values import PASS_RATE, QUESTION
 
 GRADES = re.compile(r"graded_(precision|dcg)@\d+")
 BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
@@ -101,6 +103,31 @@ def estimate_of(
         return found and {**found, "value": -found["value"], **ends}
     found = pair.estimates(draws, level).get("such")
     return {**found, "labels": len(draws), "of": len(pair.names)} if found else None
+
+
+def by_people(
+    results: Mapping[str, Any],
+    files: Mapping[str, Path],
+    asked: Sequence[str],
+    labels: Sequence[LabelDraw],
+) -> dict[str, Any]:
+    """Return measure to what people's labels say of a judged system, where there are any.
+
+    Args:
+        results: of the judge, as in metrics/answers.json.
+        files: its ``run``, the table of its judged ``questions``, and its ``answers``, if any.
+        asked: the ids of the questions.
+    """
+    system = System(
+        results["retriever"],
+        results["judge"],
+        pd.DataFrame(index=pd.Index(list(asked), name=QUESTION)),
+        benchmark=results["benchmark"],
+        run=files["run"],
+        files=(files.get("answers", files["run"]), files["questions"]),
+    )
+    found = {name: estimate_of(name, [system], labels) for name in results["all"]}
+    return {name: one for name, one in found.items() if one}
 
 
 def lead(result: dict[str, Any], systems: Sequence[System]) -> dict[str, Any]:

@@ -213,7 +213,7 @@ ACCEPT = "benchmark.accept=[{check: empty, record_id: r, reason: why}]"
         ("edits", ["sample"]),
         ("reviews", ["sample", "translate", "verify"]),
         ("judgements", ["verify", "audit", "evaluate", "judge"]),
-        ("labels", []),
+        ("labels", ["judge"]),
     ],
 )
 def test_a_change_makes_only_those_stages_run_that_read_it(

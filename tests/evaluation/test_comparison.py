@@ -284,12 +284,16 @@ def test_amounts_are_compared_alike_in_any_unit_and_no_0_has_a_sign() -> None:
     assert dollars["high"] - dollars["low"] < 0.01
 
 
-def test_swapping_two_systems_swaps_the_result_and_nothing_else() -> None:
-    a, b = system("a", {"m": graded(1)}), system("b", {"m": graded(2)})
-    (one,), (other,) = compare([a, b])["pairs"], compare([b, a])["pairs"]
-    assert one["difference"] == -other["difference"]
-    assert (one["low"], one["high"]) == pytest.approx((-other["high"], -other["low"]), abs=5e-3)
-    assert one["p"] == other["p"]
+@pytest.mark.parametrize("seed", range(20))
+def test_swapping_two_systems_swaps_the_result_and_nothing_else(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    own = rng.beta(0.5, 0.8, (2, int(rng.integers(2, 60)))).round(2).tolist()
+    a, b = (system(name, {"m": values}) for name, values in zip("ab", own, strict=True))
+    (first,), (second,) = compare([a, b])["pairs"], compare([b, a])["pairs"]
+    for name in ("p", "p_holm", "verdict"):
+        assert first[name] == second[name]
+    turned = [-second[name] for name in ("difference", "high", "low")]
+    assert [first[name] for name in ("difference", "low", "high")] == turned
 
 
 def test_an_undefined_value_is_left_out_and_never_0() -> None:
