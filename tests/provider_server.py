@@ -314,7 +314,7 @@ ERRORS = {
     "limited_bare": (429, "rate_limit_exceeded", "Rate limit reached"),
     "server_error": (500, "server_error", "The server had an error"),
     "bad_request": (400, "invalid_request_error", "Invalid value"),
-    "unsafe": (400, "invalid_request_error", "Content Exists Risk"),
+    "unsafe": (400, "content_filter", "Content Exists Risk"),
 }
 """Kinds of faults that are an error: status, code and message."""
 ANSWERS: dict[str, dict[str, Any]] = {

@@ -263,7 +263,7 @@ def grumpy(request: Request) -> str | dict[str, Any]:
     if "FENCE" in user:
         return fenced(request)
     if "BROKEN" in user:
-        return {"status": 400, "text": "", "body": {"error": {"message": "Content Exists Risk"}}}
+        return {"status": 400, "text": "", "body": {"error": {"code": "content_filter"}}}
     return verdict(request)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, mark_of, messages
-from bears.answers.settings import GIVEN_UP, GeneratorSettings, generator_of, given_up
+from bears.answers.settings import GIVEN_UP, GeneratorSettings, generator_of
 from bears.answers.shown import Shown, show, texts_to_show
 from bears.config.shape import Choice, WrittenIn
 from bears.errors import ConfigurationError
@@ -89,9 +89,6 @@ class AnswerTask(FlatUse[AnswerRequest]):
     def check(self, request: AnswerRequest, answer: ChatAnswer) -> CheckedReply:
         text = answer.text.strip()
         found = cited(text, len(request.texts))
-        if why := answer.refused:
-            # The two doubts make every other answer that can be kept better than this one.
-            return CheckedReply(given_up([why]), [], [why, "there is no answer"])
         refusal = ""
         if answer.flaw:
             refusal = answer.flaw

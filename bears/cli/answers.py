@@ -132,6 +132,7 @@ def judge_file(
     unattested: bool = False,
     language: str = "",
     yes: bool = False,
+    give_up: bool = False,
     set_: Sequence[str] = (),
     system: str = "",
     out: Path | None = None,
@@ -147,6 +148,7 @@ def judge_file(
         file: the answers
         benchmark: its records must be in data/
         judge: one of conf/judge
+        give_up: count as unscored what the server refuses by a code
         set_: a Hydra override of the judge: --set judge.budget=5
         system: add the pass rate to the leaderboard under this name
         out: a JSON file for the figures
@@ -157,7 +159,8 @@ def judge_file(
     language, judges = language_of(records.folder, language), judges_named(judge, set_)
     rows = read_unjudged(records.questions, records_in(records.folder, file), language)
     rows = with_items(rows, judges, records.corpus, records.nuggets)
-    known = verdicts_of(judges, cases_of(rows), language, records.benchmark.name, yes)
+    replies = records.benchmark.name
+    known = verdicts_of(judges, cases_of(rows), language, replies, yes, give_up)
     rows, rulings = judged(rows, judges, language, known)
     results, state = judged_results(rows, rulings), records.state
     if questions:
@@ -244,7 +247,12 @@ def judges_named(name: str, overrides: Sequence[str]) -> Judges:
 
 
 def verdicts_of(
-    judges: Judges, cases: Sequence[Case | Item], language: str, replies: str, agreed: bool
+    judges: Judges,
+    cases: Sequence[Case | Item],
+    language: str,
+    replies: str,
+    agreed: bool,
+    give_up: bool = False,
 ) -> KeptReplies:
     """Return the kept verdicts with those on these cases; new replies of models are published.
 
@@ -252,7 +260,7 @@ def verdicts_of(
         language: BCP 47 tag of the answers.
         replies: the benchmark whose kept replies hold the verdicts.
         agreed: whether ``--yes`` was given.
-
+        give_up: publish as unscored what the server refuses by a code.
     """
     path = BenchmarkFiles(replies).replies("verdicts")
     for task in tasks_of(judges, cases, language):
@@ -260,5 +268,5 @@ def verdicts_of(
             workflow = Workflow(task, path)
             if stopped := ask_missing(workflow, agreed).stopped:
                 complain(f"stopped: {stopped}")
-            workflow.publish()
+            workflow.publish(give_up)
     return load(path, NAME)

@@ -68,11 +68,12 @@ def publish(overrides: Sequence[str] = (), *, give_up: bool = False) -> None:
     and exits with 1.
 
     Args:
-        give_up: publish as unscored every verdict, and as given up every answer, that was tried
-            and failed, not only those of requests that the server refuses for good
+        give_up: publish as unscored every verdict, and as given up every answer, whose request the
+            server refuses by a code, or whose replies cannot be used
     """
     for workflow in workflows(composed("", overrides)):
-        for entry in workflow.given_up(give_up):
+        given_up = list(workflow.given_up())
+        for entry in given_up if give_up else ():
             complain(f"given up: {entry.text!r:.70}: {entry.answer}")
         total, new, missing = workflow.publish(give_up)
         print(f"{workflow.replies}: {total} entries, {new} of them new")
@@ -80,7 +81,8 @@ def publish(overrides: Sequence[str] = (), *, give_up: bool = False) -> None:
             lacking = missing_message(workflow.resolve(), workflow.use.wanted)
             raise RepliesMissing(
                 f"what is there was written, {missing} texts are still missing: {lacking}\n"
-                "To fill it from a model: bears replies fill"
+                "To fill it from a model: bears replies fill\n"
+                f"To give up {len(given_up)} of them: bears replies publish --give-up"
             )
 
 

@@ -125,6 +125,7 @@ class Connection(Generic[R, A]):
     def __post_init__(self) -> None:
         # One request watches the clock; the others queue behind it.
         self._turn = asyncio.Lock()
+        self._schema_taken = False
         self._refusal = "the limit of requests or tokens is used up"
 
     async def answer(self, request: R) -> A:
@@ -197,25 +198,34 @@ class Connection(Generic[R, A]):
         return answer
 
     async def _ask(self, request: R) -> A:
-        plain = self.client.plain
+        client = self.client
+        plain = client.plain or request.schema is None
         try:
-            return await self._once(request)
-        except faults.SchemaRefused:
-            if plain:
+            answer = await self._once(request, plain)
+            self._schema_taken |= not plain
+            return answer
+        except faults.Unexplained:
+            if plain or self._schema_taken:
                 raise
-            # For the rest of the run, requests have their schema in the text.
-            self.client.plain = True
-        return await self._once(request)
+        # The server may refuse the schema; then the text has it for the rest of the run.
+        answer = await self._once(request, plain=True)
+        client.plain = True
+        return answer
 
-    async def _once(self, request: R) -> A:
+    async def _once(self, request: R, plain: bool) -> A:
         """Send a request when the rate limits allow it, and read the answer.
+
+        Args:
+            request: what to send.
+            plain: whether its text has the JSON schema.
 
         Raises:
             Exception: one of `bears.llm.faults`.
         """
         client, limits = self.client, self.client.limits
+        where, strange = client.endpoint.where, False
         tokens = request.expected_tokens()
-        body = request.body(client.endpoint.model, client.model, client.plain)
+        body = request.body(client.endpoint.model, client.model, plain)
         await self._next(tokens)
         try:
             response = await self._send(request.path, body)
@@ -225,9 +235,12 @@ class Connection(Generic[R, A]):
         if response.status_code == 200:
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
-                if not (isinstance(answer, dict) and answer.get("error")):
+                if not isinstance(answer, dict) or (
+                    request.holds in answer and not answer.get("error")
+                ):
                     limits.accepted()
                     return cast(A, request.read(answer))
+                strange = "error" not in answer
             except (FormatError, ValueError) as error:
                 raise faults.Lost(
                     client.access.clean(f"the answer cannot be read: {error}")
@@ -242,7 +255,9 @@ class Connection(Generic[R, A]):
                 raise faults.RunStopped(
                     f"{message}. It accepts nothing any more; run this again later"
                 )
-        raise problem.fault(message, after, client.endpoint.where)
+        if strange and problem.status == 200 and not self.pool.answered:
+            raise faults.RunStopped(f"{message}. {faults.REMEDY.format(where=where)}")
+        raise problem.fault(message, after, where)
 
     async def _next(self, tokens: int) -> None:
         """Wait until the rate limits allow a request.

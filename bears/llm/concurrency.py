@@ -1,20 +1,24 @@
 """Send many requests concurrently, until all are done or one shows that none can succeed."""
 
 import asyncio
-import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterable
 from contextlib import suppress
 from typing import ClassVar, Generic, TypeVar
 
 from bears.files.shown import complain
-from bears.llm.faults import BudgetExhausted, ClientError, RequestFailed, RequestRefused, RunStopped
+from bears.llm.faults import (
+    BudgetExhausted,
+    ClientError,
+    RequestFailed,
+    RequestRefused,
+    RunStopped,
+    Unexplained,
+)
 
 FIRST, LATER = 5, 20
-"""How many similar failures in a row end a run; and how many that the server says are of the
-requests, once it has answered others."""
-OWN = re.compile(r"\S*\d\S*")
-"""Words of a message that may differ between requests: numbers and ids."""
+"""How many failures in a row end a run; and how many that may be of the requests, once the server
+has answered others."""
 
 R = TypeVar("R")
 A = TypeVar("A")
@@ -25,7 +29,7 @@ class HeldFailures(Generic[R, A]):
 
     def __init__(self) -> None:
         self._held: list[tuple[R, ClientError]] = []
-        self._form, self._heard, self._enough = "", False, FIRST
+        self._heard, self._enough = False, FIRST
 
     @property
     def is_long(self) -> bool:
@@ -37,12 +41,10 @@ class HeldFailures(Generic[R, A]):
         if not isinstance(outcome, RequestRefused | RequestFailed):
             self._heard = True
             return [*self._rest(), (request, outcome)]
-        form = OWN.sub("", str(outcome))
-        released = [] if form == self._form else self._rest()
-        self._form = form
-        self._enough = LATER if self._heard and isinstance(outcome, RequestRefused) else FIRST
+        of_request = isinstance(outcome, RequestRefused | Unexplained)
+        self._enough = LATER if self._heard and of_request else FIRST
         self._held.append((request, outcome))
-        return released
+        return []
 
     def ended(self) -> tuple[list[tuple[R, A | ClientError]], RunStopped | None]:
         """Return the remaining pairs when no more outcomes come, and why the run stops, if it does.
@@ -53,7 +55,7 @@ class HeldFailures(Generic[R, A]):
             return self._rest(), None
         count, error = len(self._held), self._held[-1][1]
         failed = [(request, RequestFailed(str(error))) for request, error in self._held]
-        stop = RunStopped(f"{count} requests in a row failed alike, the last one: {error}")
+        stop = RunStopped(f"{count} requests in a row failed, the last one: {error}")
         return [*failed], stop
 
     def _rest(self) -> list[tuple[R, A | ClientError]]:
@@ -93,7 +95,7 @@ class RequestPool:
         BudgetExhausted or RunStopped no more are taken, nor while `HeldFailures.is_long`.
 
         Raises:
-            RunStopped: ``answer`` raised it, or too many failed alike. Requests in flight finish
+            RunStopped: ``answer`` raised it, or too many in a row failed. Requests in flight finish
                 and are yielded first; those that wait are not sent.
         """
         source, running = iter(requests), dict[asyncio.Task[A | ClientError | None], R]()

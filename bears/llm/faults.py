@@ -1,14 +1,16 @@
 """Why a request has no reply, and whose fault it is.
 
 A fault belongs to the server, and the request is sent again (`Again`), later (`RateLimited`); or to
-the account, its key or the settings, and the run stops (`RunStopped`); or to the request, which is
-given up (`RequestRefused`). If nothing says whose it is, the request has failed (`RequestFailed`)
-and may be sent another time. The messages never contain the API key.
+the account, its key or the settings, and the run stops (`RunStopped`); or to the request, which
+the user may give up (`RequestRefused`). Statuses and codes say whose it is, never words. If none
+does, the request has failed (`RequestFailed`) and may be sent another time. The messages never
+contain the API key.
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeGuard
 
 from bears.errors import BearsError, FormatError
 from bears.files.intake.files import json_value
@@ -19,15 +21,18 @@ class ClientError(BearsError):
 
 
 class RequestRefused(ClientError):
-    """The server refuses the content or the length of this one request; no other try can help."""
+    """A code says that the server refuses the content or the length of this one request."""
 
 
 class RequestFailed(ClientError):
     """No attempt was answered, and another time one may be."""
 
 
-class SchemaRefused(RequestFailed):
-    """The server refuses the JSON schema of the request, which the text can hold too."""
+class Unexplained(RequestFailed):
+    """The server refuses a request, and no code says whether it would refuse others.
+
+    It may be the JSON schema, which the text can hold too.
+    """
 
 
 class RunStopped(ClientError):
@@ -77,32 +82,37 @@ MEANING: Mapping[int, type[Exception]] = {
     **dict.fromkeys((502, 503), Unavailable),
 }
 """What each HTTP status of an error means, 200 included. Others from 500 mean `Again`, the rest
-`RequestFailed`. A time-out, a lost connection and an unreadable answer mean `Lost`; a refused
+`Unexplained`. A time-out, a lost connection and an unreadable answer mean `Lost`; a refused
 connection means `Unreachable`."""
-TELLING = (200, 400, 403, 422)
-"""Statuses that servers use for faults of all kinds, so that their words decide."""
-SCHEMA = re.compile(r"response_format|json_schema")
-NO_CREDIT = re.compile(
-    r"(?i)insufficient.{0,9}(quota|balance|credit|fund)|billing_(hard|not)|current_quota_error"
-    r"|arrearage|余额|欠费"
-)
-"""Words about the account that count with every status. Others in a 429 are about the rate."""
-ACCOUNT = re.compile(
-    r"(?i)credit|balance|billing|payment|quota|subscription|(usage|spend\w*).limit|api.?key|密钥"
-    r"|account|organi[sz]ation|permission|authenti|authori[sz]|monthly|daily|per (day|month)"
-    r"|(location|country|region|territory).{0,20}not (support|avail|allow)"
-    r"|\bmodel\b.{0,80}(exist|not.(found|support|avail|allow)|unavail|access|decommission|retired)"
-    r"|(unknown|invalid|no such|unsupported|not a valid|access).(model|parameter|value: '\w+' does)"
-    r"|max_(completion_)?tokens\W.{0,40}too large|expired|trial|suspended|disabled|models loaded"
-)
-"""Words about the account, its key, or settings that all requests share."""
-REQUEST = re.compile(
-    r"(?i)content.{0,30}(polic|filter|risk|management)|usage polic|responsibleai|flagged|moderation"
-    r"|safety (system|filter|reason|polic|concern)|inappropriate|(un|not |non.)safe|敏感|违规"
-    r"|context.{0,20}(length|size|window|limit)|(input|prompt).{0,20}(length|too large)|too long"
-    r"|(maximum|exceed).{0,40}tokens|string_above_max|payload size|sensitive (content|word|info)"
-)
-"""Words about the content or the length of one request."""
+OF_REQUEST = {
+    # https://platform.openai.com/docs/guides/error-codes, and its Responses and images endpoints
+    *("context_length_exceeded", "string_above_max_length", "content_policy_violation"),
+    "invalid_prompt",
+    # https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter
+    *("content_filter", "ResponsibleAIPolicyViolation"),
+    # https://docs.anthropic.com/en/api/errors
+    "request_too_large",
+    # https://www.alibabacloud.com/help/en/model-studio/error-code
+    *("data_inspection_failed", "DataInspectionFailed"),
+    # https://www.volcengine.com/docs/82379/1299023
+    *("SensitiveContentDetected", "InputTextSensitiveContentDetected"),
+    # https://github.com/ggml-org/llama.cpp/tree/master/tools/server
+    "exceed_context_size_error",
+}
+"""Codes that mean the content or the length of one request."""
+OF_ACCOUNT = {
+    # https://platform.openai.com/docs/guides/error-codes
+    *("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"),
+    *("account_deactivated", "invalid_api_key", "model_not_found", "unknown_parameter"),
+    *("unsupported_parameter", "unsupported_value"),
+    # https://docs.anthropic.com/en/api/errors
+    *("authentication_error", "billing_error", "permission_error"),
+    # https://platform.moonshot.ai/docs/api/chat
+    "exceeded_current_quota_error",
+    # https://www.alibabacloud.com/help/en/model-studio/error-code
+    *("Arrearage", "InvalidApiKey", "ModelNotFound"),
+}
+"""Codes that mean the account, its key, or settings that all requests share."""
 REMEDY = (
     "Look at the key, the account's credit and limits, {where}.model and {where}.base_url, then "
     "run the same again: nothing that came is lost"
@@ -115,26 +125,21 @@ class Problem:
 
     Args:
         status: the HTTP status.
-        code: the provider's code.
+        codes: the provider's codes, the most exact one first.
         message: the provider's message.
     """
 
     status: int
-    code: str
+    codes: Sequence[str]
     message: str
 
     @property
     def meaning(self) -> type[Exception]:
-        """Return what it means for the request or the run."""
-        words = f"{self.code} {self.message}"
-        if NO_CREDIT.search(words):
+        """Return what it means for the request or the run. The message decides nothing."""
+        found = MEANING.get(self.status, Again if self.status >= 500 else Unexplained)
+        if found is RunStopped or OF_ACCOUNT.intersection(self.codes):
             return RunStopped
-        if self.status in TELLING:
-            kinds = ((SCHEMA, SchemaRefused), (ACCOUNT, RunStopped), (REQUEST, RequestRefused))
-            for known, kind in kinds:
-                if known.search(words):
-                    return kind
-        return MEANING.get(self.status, Again if self.status >= 500 else RequestFailed)
+        return RequestRefused if OF_REQUEST.intersection(self.codes) else found
 
     def fault(self, message: str, after: float | None, where: str) -> Exception:
         """Return the exception for it.
@@ -151,7 +156,7 @@ class Problem:
         return meaning(message + remedy)
 
     def __str__(self) -> str:
-        code = f" {self.code}" if self.code not in ("", str(self.status)) else ""
+        code = f" {self.codes[0]}" if self.codes and self.codes[0] != str(self.status) else ""
         return f"status {self.status}{code}: {self.message}"
 
 
@@ -161,15 +166,21 @@ def read_problem(status: int, content: bytes) -> Problem:
     try:
         body = json_value(content, "")
     except FormatError:
-        return Problem(status, "", text)
+        return Problem(status, (), text)
     body = body[0] if isinstance(body, list) and body else body
     error = body.get("error", body) if isinstance(body, dict) else body
     if not isinstance(error, dict):
-        return Problem(status, "", str(error))
-    code = str(error.get("code") or error.get("type") or "")
-    if status == 200 and re.fullmatch(r"[45]\d\d", code):
-        status = int(code)
+        return Problem(status, (), str(error))
+    inner = error.get("innererror")
+    named = error.get("code"), error.get("type"), inner.get("code") if _is_map(inner) else None
+    codes = [str(code) for code in named if code]
+    if status == 200 and codes and re.fullmatch(r"[45]\d\d", codes[0]):
+        status = int(codes[0])
     # A router has the words of the provider behind it there.
-    behind = error["metadata"].get("raw") if isinstance(error.get("metadata"), dict) else None
+    behind = error["metadata"].get("raw") if _is_map(error.get("metadata")) else None
     message = error.get("message") or text
-    return Problem(status, code, f"{message} ({behind})" if behind else str(message))
+    return Problem(status, codes, f"{message} ({behind})" if behind else str(message))
+
+
+def _is_map(value: object) -> TypeGuard[Mapping[str, object]]:
+    return isinstance(value, dict)

@@ -65,8 +65,9 @@ class FillReport:
     """The result of one fill.
 
     Args:
-        answered: how many answers came, good or not.
-        stored: how many answers were stored.
+        answered: how many replies came, good or not.
+        unusable: how many of them were refused or doubted.
+        stored: how many replies were stored.
         missing: how many requests still have no reply, including those that wait for others.
         failed: the request of each key that failed, and why.
         stopped: why the fill ended early.
@@ -74,15 +75,19 @@ class FillReport:
     """
 
     answered: int = 0
+    unusable: int = 0
     stored: int = 0
     missing: int = 0
     failed: dict[str, tuple[Request, list[str]]] = field(default_factory=dict)
     stopped: str = ""
     usd: float = 0.0
 
-    def show(self) -> None:
-        """Print the result and the first failures."""
-        print(f"{self.answered} answers, {self.stored} stored; US$ {self.usd:.4f} spent")
+    def show(self, hint: str = "") -> None:
+        """Print the result and the first failures; a hint follows replies that are unusable."""
+        print(f"{self.answered} replies, {self.stored} stored; US$ {self.usd:.4f} spent")
+        if self.unusable:
+            share = f"{self.unusable / self.answered:.1%} of them ({self.unusable})"
+            complain(f"{share} could not be used as they came{hint and f'; {hint}'}")
         for request, reasons in list(self.failed.values())[:SHOWN]:
             complain(f"failed: {request.record_id} {request.field}: {'; '.join(reasons)}")
 
@@ -162,6 +167,7 @@ class Filling(Generic[R]):
         key = chat.key
         reply = self._checked(key, answer)
         if reply.refusals or reply.doubts:
+            self._report.unusable += 1
             last = self.tries.add(key, reply) >= self.use.settings.asks
             best = self.tries.best.get(key)
             if last and best:

@@ -216,6 +216,8 @@ class Use(Protocol[R]):
     """The ``kind`` of this use's journal rows, and the field that holds the reply."""
     advice: ClassVar[str]
     """What a person can do if a reply keeps failing."""
+    hint: ClassVar[str] = ""
+    """What makes replies usable that are not."""
     settings: AskingSettings
     """The model, and how to ask it."""
 

@@ -35,6 +35,8 @@ class ChatRequest:
     max_output_tokens: int = 4096
     parameters: Mapping[str, Any] = field(default_factory=dict)
     path: ClassVar[str] = "/chat/completions"
+    holds: ClassVar[str] = "choices"
+    """A key that every answer has."""
 
     def most_input_tokens(self) -> int:
         """Return an upper bound for any tokenizer, in which the schema counts twice."""
@@ -156,7 +158,9 @@ class EmbeddingRequest:
     texts: tuple[str, ...]
     dimensions: int
     max_output_tokens: ClassVar[int] = 0
+    schema: ClassVar[None] = None
     path: ClassVar[str] = "/embeddings"
+    holds: ClassVar[str] = "data"
 
     def most_input_tokens(self) -> int:
         """Return an upper bound for any byte-level tokenizer."""

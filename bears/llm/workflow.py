@@ -134,27 +134,27 @@ class Workflow(Generic[U]):
         """Write the replies that the use needs into the published file.
 
         Args:
-            give_up: as in `given_up`.
+            give_up: publish also what `given_up` yields.
 
         Returns:
             The number of replies in the file, how many are new, and how many are still missing.
         """
         known = self.known()
-        known.add(*self.given_up(give_up))
+        known.add(*self.given_up() if give_up else ())
         needs = self.use.resolve(known)
         missing = len(needs.missing) + len(needs.waiting)
         return *extend(self.replies, self.use.name, needs.used.values()), missing
 
-    def given_up(self, every: bool) -> Iterator[KeptReply]:
-        """Yield what may be published for requests that failed, if the use allows it.
+    def given_up(self) -> Iterator[KeptReply]:
+        """Yield what may be published for requests that are given up, if the use allows it.
 
-        Args:
-            every: include requests that may be answered another time, e.g. after a lost connection.
+        Only the server's codes make a request one of these, or replies that cannot be used. After a
+        lost connection it may be answered another time.
         """
         give_up = self.use.settings.given_up
         # Most uses publish nothing for a failure, so there is no need to look for failures.
         for row in self.failures() if give_up([""]) else ():
-            if every or row.get("final"):
+            if row.get("final") or "model" in row:
                 text = give_up(row["reasons"])
                 yield KeptReply(row["key"], "", row["field"], row["text"], text)
 
@@ -174,7 +174,7 @@ class Workflow(Generic[U]):
         if may_fill and self.use.resolve(load(self.replies, self.use.name)).missing:
             report = self.fill()
             self.publish()
-            report.show()
+            report.show(self.use.hint)
             if report.stopped:
                 complain(f"fill stopped: {report.stopped}")
         return load(self.replies, self.use.name)

@@ -60,7 +60,7 @@ def ask_missing(workflow: Workflow[Any], agreed: bool) -> FillReport:
             if status:
                 complain(status)
             raise
-    report.show()
+    report.show(workflow.use.hint)
     return report
 
 

@@ -268,7 +268,7 @@ def test_every_word_of_a_scale_is_read_and_no_other(scale: str, language: str) -
     assert "<|im_end|>" not in user
     for word in SCALES[scale].values:
         assert f'"{word}"' in user
-        for text in (ruling(word, "because"), f"Verdict: {word}."):
+        for text in (ruling(word, "because"), f"Verdict: {word}"):
             reply = asking.check(request, ChatAnswer(text, "stop", None, 1, 1, "m"))
             assert json.loads(reply.text)["verdict"] == word
     for text in ("", "pass", ruling("pass", "no"), user, f"{system}\n\n{user}", lines[-1], hostile):

@@ -12,6 +12,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as settings_of_hypothesis
+from hypothesis import strategies as st
 
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
@@ -27,7 +30,7 @@ from bears.answers.judging.model import (
     schema_of,
 )
 from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
-from bears.answers.judging.ruling import Case
+from bears.answers.judging.ruling import SCALES, Case, Ruling
 from bears.cli import main
 from bears.config import compose, read_selection
 from bears.errors import ConfigurationError, RepliesCorrupt, RepliesMissing
@@ -185,7 +188,10 @@ def test_a_verdict_never_asked_for_is_missing_and_told_how_to_be_had() -> None:
 def test_what_cannot_be_judged_is_unscored_and_never_a_fail(court: Opened) -> None:
     at = court("grumpy")
     answers = ["Sofia", "REFUSE", "MUMBLE", "LONG", "BROKEN", "FENCE Sofia", "Plovdiv"]
-    at.judge(str(at.file(answers)), *WORDS)
+    file = str(at.file(answers))
+    # What the server refuses by its code stays missing until the user gives it up.
+    at.judge(file, *WORDS, code=1)
+    at.judge(file, *WORDS, "--give-up")
     unscored = "unscored"
     expected = ["pass", unscored, unscored, unscored, unscored, "pass", "fail"]
     assert [verdict for verdict, _ in at.verdicts()] == expected
@@ -194,10 +200,10 @@ def test_what_cannot_be_judged_is_unscored_and_never_a_fail(court: Opened) -> No
     assert figures["pass_bounds"] == [round(2 / 7, 5), round(6 / 7, 5)]
     assert figures["causes"]["unscored"] == 4
     assert sum(figures["causes"].values()) == figures["n"] == 7
-    # Three times each where another answer may be better; an error that stays is asked once.
+    # Three times each where another answer may be better; a refused request once in each run.
     asked = at.server.stats()["requests"]
-    assert asked == 3 + 3 * 3 + 1
-    at.judge(str(at.root / "system.jsonl"), *WORDS)
+    assert asked == 3 + 3 * 3 + 2
+    at.judge(file, *WORDS)
     assert at.server.stats()["requests"] == asked
 
 
@@ -259,31 +265,59 @@ def test_a_question_without_gold_is_unscored_without_being_asked() -> None:
     assert [ruling.verdict for ruling in asking.rulings(KeptReplies())] == ["unscored"]
 
 
+WORDS_OF = [(scale, word) for scale, kind in SCALES.items() for word in kind.values]
+PROSE = st.text(st.characters(exclude_categories=("Cs", "Cc")), min_size=1).filter(str.strip)
+THOUGHT = st.sampled_from(["", "<think>{}</think>\n", "<reasoning>\n{}\n</reasoning>"])
+FENCED = st.sampled_from(["{}", "```\n{}\n```", "```json\n{}\n```\n", " \n{}\n "])
+
+
+@given(st.sampled_from(WORDS_OF), PROSE, PROSE.filter(lambda t: "</" not in t), THOUGHT, FENCED)
+@settings_of_hypothesis(max_examples=300, deadline=None)
+def test_the_whole_reply_is_one_verdict(
+    scaled: tuple[str, str], reason: str, draft: str, thought: str, fenced: str
+) -> None:
+    scale, word = scaled
+    before = thought.format(draft)
+    for text, why in ((ruling(word, reason), reason), (f"Verdict: {word}", "")):
+        assert read_ruling(before + fenced.replace("{}", text), "", scale) == Ruling(word, why)
+
+
+@given(st.sampled_from(WORDS_OF), PROSE, st.sampled_from(WORDS_OF))
+@settings_of_hypothesis(max_examples=300, deadline=None)
+def test_what_is_beside_a_verdict_makes_it_none(
+    scaled: tuple[str, str], more: str, other: tuple[str, str]
+) -> None:
+    """A later correction, a refusal, a second key, a sign: none of them is searched or guessed."""
+    scale, word = scaled
+    whole = ruling(word, "r")
+    cut = {word, *SCALES[scale].values}
+    keys = {"verdict", "reason"}
+    beside = [f"{whole}\n{more}", f"{more}\n{whole}", f"{whole} Final answer: {other[1]}"]
+    beside += [f"Verdict: {word}\n{more}", f"{more}\nVerdict: {word}", f"[ ] {word}\n[x] {more}"]
+    beside += [f"Verdict: {word}\nCorrection: {other[1]}", f"verdict != {word}", word, more]
+    if more.strip().lower() not in keys:
+        beside.append(json.dumps({"verdict": word, "reason": "r", more: other[1]}))
+    beside += [
+        text
+        for changed in (more + word, word + more)
+        if changed.strip().lower() not in cut
+        for text in (f"Verdict: {changed}", json.dumps({"verdict": changed, "reason": "r"}))
+    ]
+    assert [text for text in beside if read_ruling(text, "", scale)] == []
+    refused = ["", "{", "}{", whole[:-1], f"[{whole}]", json.dumps({"verdict": [word]})]
+    refused += [json.dumps({"verdict": word, "reason": None})]
+    refused += [f'{whole[:-1]}, "verdict": "{word}"}}']
+    assert [text for text in refused if read_ruling(text, "", scale)] == []
+
+
 @pytest.mark.parametrize(
-    ("text", "verdict"),
-    [
-        ('{"reason": "r", "verdict": "pass"}', "pass"),
-        ('Sure!\n```json\n{"reason": "r", "verdict": "FAIL"}\n```', "fail"),
-        ("**Verdict:** pass", "pass"),
-        ("verdict: pass ... no, verdict: fail", None),
-        ('{"verdict": "pass"} {"verdict": "fail"}', None),
-        ('The answer {"verdict": "pass"} only speaks to me. Verdict: fail', None),
-        ('Verdict: fail\n{"reason": "it says verdict: pass", "verdict": "fail"}', "fail"),
-        ('{"verdict": ["pass"]}', None),
-        ('{"verdict": "maybe"}', None),
-        ("pass", None),
-        ("", None),
-        ("{", None),
-        ("}{", None),
-        ('{"verdict": "pass", "verdict": "fail"}', None),
-    ],
+    ("text", "refusal", "verdict"),
+    [("Verdict: pass", None, "pass"), ("It passes.", None, "unscored"), ("", "No.", "unscored")],
 )
-def test_a_verdict_is_read_or_it_is_none(text: str, verdict: str | None) -> None:
-    ruling = read_ruling(text)
-    assert (ruling and ruling.verdict) == verdict
-    reply = task(CASE).check(VerdictRequest(CASE), ChatAnswer(text, "stop", None, 1, 1, "m"))
-    assert json.loads(reply.text)["verdict"] == (verdict or "unscored")
-    assert bool(reply.doubts) == (verdict is None)
+def test_what_cannot_be_read_is_unscored(text: str, refusal: str | None, verdict: str) -> None:
+    reply = task(CASE).check(VerdictRequest(CASE), ChatAnswer(text, "stop", refusal, 1, 1, "m"))
+    assert json.loads(reply.text)["verdict"] == verdict
+    assert bool(reply.doubts) == (verdict == "unscored")
 
 
 def echoes(system: str, user: str) -> dict[str, str]:
@@ -338,7 +372,7 @@ def test_what_repeats_the_prompt_or_is_cut_gives_no_verdict(language: str) -> No
     # A rule of the prompt is a reason all the same, as small models give it.
     rule = asking.prompt.system.splitlines()[3].strip()
     for word in ("pass", "fail"):
-        for text in (ruling(word, rule), f"**Verdict:** {word}", f"Sure.\nverdict: {word}."):
+        for text in (ruling(word, rule), f"verdict: {word}"):
             answer = ChatAnswer(text, "stop", None, 1, 1, "m")
             reply = task(CASE, language).check(VerdictRequest(CASE), answer)
             assert json.loads(reply.text)["verdict"] == word

@@ -9,6 +9,7 @@ import re
 import time
 import tracemalloc
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,7 @@ from bears.llm.faults import (
     RequestRefused,
     RunStopped,
     Unavailable,
+    Unexplained,
     read_problem,
 )
 from bears.llm.limits import Budget
@@ -43,7 +45,7 @@ from bears.llm.models import (
     load_models,
 )
 from bears.llm.wire import ChatAnswer, ChatRequest, EmbeddingRequest
-from tests.provider_faults import FAULTS, words_of
+from tests.provider_faults import FAULTS, STRANGE, words_of
 from tests.provider_server import ROOT, Json, ProviderServer, completion
 from tests.slow_server import dripping
 
@@ -165,7 +167,7 @@ def test_a_run_stops_after_the_first_few_similar_refusals() -> None:
     # Eight are in flight, and four may come back before the fifth.
     assert made <= 12
     reason = f"the last one: {server.url} answers status 400"
-    assert f"{made} requests in a row failed alike, {reason}" in stop
+    assert f"{made} requests in a row failed, {reason}" in stop
     assert {type(outcome) for outcome in got.values()} == {RequestFailed}
 
 
@@ -246,10 +248,10 @@ def test_faults_of_the_account_stop_the_run_at_once(status: int, code: str) -> N
 
 def test_a_status_means_one_thing() -> None:
     meanings: dict[int, type[Exception]] = {429: RateLimited}
-    meanings |= {413: RequestRefused} | dict.fromkeys((400, 406, 422), RequestFailed)
+    meanings |= {413: RequestRefused} | dict.fromkeys((400, 406, 422), Unexplained)
     meanings |= dict.fromkeys((301, 302, 307, 308, 401, 402, 403, 404), RunStopped)
     meanings |= dict.fromkeys((408, 409, 500, 504), Again) | dict.fromkeys((502, 503), Unavailable)
-    faults = {each: Problem(each, "", "").fault("message", None, "reader") for each in meanings}
+    faults = {each: Problem(each, (), "").fault("message", None, "reader") for each in meanings}
     assert {status: type(fault) for status, fault in faults.items()} == meanings
 
 
@@ -299,8 +301,19 @@ def test_a_server_that_sends_headers_slowly_has_no_more_time_than_others() -> No
 def test_what_real_servers_say_tells_whose_fault_it_is(status: int, body: Any, owner: str) -> None:
     problem = read_problem(status, json.dumps(body, ensure_ascii=False).encode())
     kinds = {"account": RunStopped, "request": RequestRefused, "server": Again}
-    assert issubclass(problem.meaning, kinds[owner])
+    assert issubclass(problem.meaning, kinds.get(owner, Unexplained))
     assert words_of(body) in str(problem)
+    # The words decide nothing: those of all others leave the meaning as it is.
+    meanings = {replace(problem, message=words_of(other)).meaning for _, other, _ in FAULTS}
+    assert meanings == {problem.meaning}
+
+
+@pytest.mark.parametrize("body", STRANGE)
+def test_an_error_of_another_kind_of_server_stops_the_run_at_the_first_reply(body: Any) -> None:
+    with ProviderServer(last=(0, 200, body)) as server:
+        _, stop = asked_until_stopped(server, concurrency=1)
+        assert server.stats()["requests"] == 1
+    assert str(body.get("message", json.dumps(body))) in stop
 
 
 def test_finished_answers_are_yielded_before_the_run_stops() -> None:

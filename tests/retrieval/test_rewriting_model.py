@@ -84,7 +84,7 @@ def test_what_is_searched_is_planned_filled_published_and_replayed_without_the_s
     missing = desk.stage("rewrite", rewrite.main, code=1)
     assert "kept replies: 4 rewritten questions by gpt-4.1-mini (4 question)" in missing
     assert "4 question\n" in desk.run("plan")
-    assert "4 answers, 4 stored" in desk.run("fill", "--yes")
+    assert "4 replies, 4 stored" in desk.run("fill", "--yes")
     desk.run("publish")
     server.change(status=500)
     assert rewritten(desk) == EXPECTED

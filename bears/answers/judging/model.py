@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cached_property
 from typing import Any, ClassVar, Literal
 
 from pydantic import PositiveInt
@@ -28,6 +28,9 @@ REPLY_TOKENS = (20, 80)
 """The usual minimum and maximum of a verdict with its reason."""
 _FORM = re.compile(r"[\W_]+")
 """Everything between the words of a form."""
+REASONING = ("think", "thinking", "reasoning")
+FENCE = "```"
+FENCES = (FENCE, f"{FENCE}json")
 OTHER = "other"
 LONGEST_REASON = 300
 
@@ -148,7 +151,8 @@ class VerdictTask(FlatUse[VerdictRequest]):
     language: str
 
     name = NAME
-    advice = "count them as unscored from then on: bears replies publish --give-up"
+    advice = "count them as unscored from then on: --give-up of `replies publish`"
+    hint = "a server that follows response_format (a JSON schema) sends only what can be read"
     remedy = "To have them judged: bears replies fill, then bears replies publish"
     most_tokens = 256
 
@@ -206,10 +210,9 @@ class VerdictTask(FlatUse[VerdictRequest]):
         judged = [*request.case.texts.values()][-1]
         sent = "\n".join([*self.messages(request, []), judged])
         ruling = read_ruling(answer.text, sent, request.case.scale)
-        problem = answer.flaw
-        if not problem and ruling is not None:
+        if ruling is not None and not answer.flaw:
             return CheckedReply(kept(ruling.verdict, ruling.reason), [], [])
-        problem = problem or "the reply has no verdict that can be read"
+        problem = answer.flaw or "the reply is not one JSON object with a reason and a verdict"
         return CheckedReply(kept(UNSCORED, problem), [], [problem])
 
     def rulings(self, known: KeptReplies) -> list[Ruling]:
@@ -271,7 +274,10 @@ def marker(answer: str) -> str:
 
 
 def read_ruling(text: str, sent: str = "", scale: str = Case.scale) -> Ruling | None:
-    """Read the one verdict of a reply, in JSON or in plain words.
+    """Read a reply that is one JSON object of `schema_of`, or the one line ``Verdict: WORD``.
+
+    Blocks of reasoning before it and a fence around it do not count. Nothing else may be beside it:
+    no search finds out which of two verdicts in prose a model means.
 
     Args:
         text: the reply.
@@ -279,32 +285,35 @@ def read_ruling(text: str, sent: str = "", scale: str = Case.scale) -> Ruling | 
         scale: one of `SCALES`.
 
     Returns:
-        The ruling; None if the reply has none, more than one, or one that repeats ``sent``.
+        The ruling; None if the reply has another form, or repeats ``sent``.
     """
-    words = [*SCALES[scale].values]
-    plain = _plain(scale)
-    if "{" not in text and "}" not in text:
-        found = list(plain.finditer(text))
-        if len(found) != 1 or re.search(r"\w", found[0][2]) or _repeats(found[0][0], "", sent):
+    words, given = [*SCALES[scale].values], _unfenced(_after_reasoning(text.strip()))
+    name, _, word = given.partition(":")
+    if name.strip().lower() == NAME and "\n" not in given:
+        ruling = _ruling({NAME: word}, words)
+    else:
+        try:
+            ruling = _ruling(json_value(given.encode(), "verdict"), words)
+        except (FormatError, ValueError):
             return None
-        return _ruling({"verdict": found[0][1]}, words)
-    start, end = text.find("{"), text.rfind("}") + 1
-    try:
-        ruling = _ruling(json_value(text[start:end].encode(), "verdict"), words)
-    except (FormatError, ValueError):
-        return None
-    if ruling is None or _repeats(text[start:end], ruling.reason, sent):
-        return None
-    # The JSON may be a quotation from the text that is judged.
-    beside = plain.findall(f"{text[:start]}\n{text[end:]}")
-    return ruling if all(word.lower() == ruling.verdict for word, _ in beside) else None
+    return None if ruling is None or _repeats(given, ruling.reason, sent) else ruling
 
 
-@cache
-def _plain(scale: str) -> re.Pattern[str]:
-    """Return what matches a verdict in plain words, and the rest of its line."""
-    words = "|".join(SCALES[scale].values)
-    return re.compile(rf"\bverdict\b\W{{0,8}}({words})\b(?=(.*))", re.IGNORECASE)
+def _after_reasoning(text: str) -> str:
+    """Return what follows the blocks of reasoning at the beginning of a reply."""
+    for name in REASONING:
+        if text.startswith(f"<{name}>"):
+            _, closed, rest = text.partition(f"</{name}>")
+            return _after_reasoning(rest.strip()) if closed else text
+    return text
+
+
+def _unfenced(text: str) -> str:
+    """Return what is between two lines of backticks, if they enclose all of the text."""
+    first, *lines = text.split("\n")
+    if first.strip().lower() in FENCES and lines and lines[-1].strip() == FENCE:
+        return "\n".join(lines[:-1]).strip()
+    return text
 
 
 def _repeats(given: str, reason: str, sent: str) -> bool:
@@ -314,9 +323,10 @@ def _repeats(given: str, reason: str, sent: str) -> bool:
 
 
 def _ruling(value: object, verdicts: Sequence[Verdict]) -> Ruling | None:
+    """Return the ruling of an object that has a verdict, and nothing else but a reason."""
     given = value if isinstance(value, dict) else {}
-    word, reason = str(given.get("verdict")).strip().lower(), given.get("reason")
-    matching = (verdict for verdict in verdicts if verdict == word)
-    if (found := next(matching, None)) is None:
+    word, reason = str(given.get(NAME)).strip().lower(), given.get("reason", "")
+    found = next((verdict for verdict in verdicts if verdict == word), None)
+    if found is None or not given.keys() <= {NAME, "reason"} or not isinstance(reason, str):
         return None
-    return Ruling(found, reason if isinstance(reason, str) else "")
+    return Ruling(found, reason)
