@@ -9,7 +9,7 @@ from typing_extensions import TypedDict
 
 from bears.answers.task import AnswerRequest
 from bears.config.ledger.entries import Nugget
-from bears.config.ledger.update import read_table
+from bears.config.ledger.sheet import Row, Sheet
 from bears.config.shape import WrittenIn
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, FormatError
@@ -21,8 +21,14 @@ from bears.llm.use import CheckedReply, KeptReplies
 from bears.llm.wire import ChatAnswer
 from bears.types import Question
 
-COLUMNS = ("record_id", "question", "answer", "nugget", "importance", "model", "decision", "author")
-"""A person writes accept or reject under ``decision``, and may change or add rows."""
+SHEET = Sheet(
+    ("record_id", "nugget_id"),
+    ("question", "answer", "model"),
+    ("nugget", "importance", "decision", "author"),
+    choices=("accept", "reject"),
+    optional=("nugget_id", "author"),
+)
+"""A person may change a nugget, or add rows, which have no ``nugget_id``."""
 LONGEST = 8000
 """Characters of each passage that are shown."""
 
@@ -100,45 +106,92 @@ class NuggetTask(FlatUse[AnswerRequest]):
         empty = not any(each["text"].strip() for each in written["nuggets"])
         return CheckedReply(SHAPE.line(written), ["it has no nugget"] if empty else [], [])
 
-    def rows(self, known: KeptReplies) -> Iterator[tuple[str, ...]]:
+    def rows(self, known: KeptReplies) -> Iterator[dict[str, str]]:
         """Yield the rows of the table for people. Raises RepliesMissing."""
         for request, reply in self.replies(known):
             for each in SHAPE.kept(reply, f"the nuggets of {request.record_id}")["nuggets"]:
-                about = request.record_id, request.text, request.texts[0]
-                written = " ".join(each["text"].split()), each["importance"], self.settings.model
-                yield (*about, *written, "", "")
+                text, question = " ".join(each["text"].split()), request.record_id
+                yield {
+                    "record_id": question,
+                    "nugget_id": nugget_id(question, text),
+                    "question": request.text,
+                    "answer": request.texts[0],
+                    "model": self.settings.model,
+                    "nugget": text,
+                    "importance": each["importance"],
+                }
 
 
-def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list[Nugget]:
-    """Return the accepted nuggets of a table that people filled in, each once.
+@dataclass(frozen=True, slots=True)
+class DecidedNugget:
+    """What a person decided on a nugget.
 
     Args:
-        path: a table with `COLUMNS`.
+        written: the id of the nugget that a model wrote, if it is one of these.
+        nugget: as the person accepts it; None: it is rejected.
+    """
+
+    written: str
+    nugget: Nugget | None
+
+    def is_about(self, old: Nugget) -> bool:
+        """Return whether an accepted nugget is the same, before or after a person changed it."""
+        own = {self.written, self.nugget.nugget_id if self.nugget else ""}
+        return not own.isdisjoint({old.nugget_id, old.written} - {""})
+
+    def repeats(self, old: Nugget) -> bool:
+        """Return whether the decision leaves an accepted nugget as it is."""
+        new = self.nugget
+        return new is not None and (new.text, new.importance) == (old.text, old.importance)
+
+
+def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list[DecidedNugget]:
+    """Return the decisions of a table of `SHEET`.
+
+    Args:
+        path: the table.
         questions: of the benchmark.
         author: of rows without one.
 
     Raises:
         FormatError: the file is malformed.
-        ConfigurationError: naming the row: its question, importance or decision is unknown.
+        ConfigurationError: naming each row whose question, texts, importance or decision are
+            wrong, or that contradicts a row above.
     """
-    known = {question.question_id for question in questions}
-    found: dict[str, Nugget] = {}
-    for where, row in read_table(path, ("record_id", "nugget", "importance", "decision")):
-        if row["record_id"] not in known or row["decision"] not in ("accept", "reject"):
+    known = {question.question_id: question for question in questions}
+    decided: dict[str, str] = {}
+
+    def current(row: Row) -> Mapping[str, str] | None:
+        question = known.get(row["record_id"])
+        # The answer is that of the gold, which people's edits may change.
+        return {"question": question.question} if question else None
+
+    def entry(where: str, row: Row) -> DecidedNugget:
+        decision, text = row["decision"].strip().lower(), " ".join(row["nugget"].split())
+        if decision not in SHEET.choices or not text:
             raise ConfigurationError(
-                f"{where}: question {row['record_id']!r:.60} with the decision "
-                f"{row['decision']!r:.20}; expected a question of the benchmark, and accept or "
-                "reject"
+                f"{where}: the decision on {text!r:.40} is {decision!r:.20}; expected accept or "
+                "reject, and a nugget"
             )
-        text = " ".join(row["nugget"].split())
-        if row["decision"] == "accept" and text:
-            entry = {
-                "question_id": row["record_id"],
-                "nugget_id": nugget_id(row["record_id"], text),
-                "text": text,
-                "importance": row["importance"].strip().lower(),
-                "model": row.get("model", ""),
-                "author": row.get("author", "") or author,
-            }
-            found[entry["nugget_id"]] = parse(Nugget, entry, where)
-    return [*found.values()]
+        accepted, own = decision == "accept", nugget_id(row["record_id"], text)
+        meant = row["importance"].strip().lower() if accepted else decision
+        if decided.setdefault(own, meant) != meant:
+            raise ConfigurationError(
+                f"{where}: {text!r:.60} is {meant}, and {decided[own]} in a row above"
+            )
+        value = {
+            "question_id": row["record_id"],
+            "nugget_id": own,
+            "text": text,
+            "importance": row["importance"].strip().lower(),
+            "model": row["model"],
+            "author": row["author"] or author,
+        }
+        written = row["nugget_id"] or own
+        value |= {"written": written} if written != own else {}
+        return DecidedNugget(written, parse(Nugget, value, where) if accepted else None)
+
+    def item(row: Row) -> tuple[str, str]:
+        return row["record_id"], row["nugget_id"] or row["nugget"]
+
+    return SHEET.read(path, current, entry, item)

@@ -9,10 +9,12 @@ from typing import Literal
 
 from bears.answers.judging.calibration import same_and_kappa
 from bears.config import Config
-from bears.config.ledger.update import open_ledger, read_judgements
+from bears.config.ledger.entries import PairDecision
+from bears.config.ledger.sheet import Row, Sheet
+from bears.config.ledger.update import open_ledger
+from bears.config.typed import parse
 from bears.errors import FormatError, LedgerError
 from bears.files.records import read_lines, stream_documents
-from bears.files.spreadsheet import write_csv
 from bears.files.trec import read_table
 from bears.files.visible import one_line
 from bears.layout import ledger_of
@@ -22,7 +24,7 @@ from bears.results.system import System
 from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
-from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, whole_documents
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, Document, Question, whole_documents
 
 
 def pooled(
@@ -55,15 +57,18 @@ def _shuffled(question_id: str) -> Callable[[str], bytes]:
     return lambda name: sha256(f"{question_id}\0{name}".encode()).digest()
 
 
-COLUMNS = (
-    *("record_id", "doc_id", "start", "end", "question", "answer", "document"),
-    *("decision", "reason", "author"),
-)
-"""A passage has ``start`` and ``end``. The person fills in the last three: relevant, partial or
-not; why; and who decided."""
 DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
+SHEET = Sheet(
+    ("record_id", "doc_id", "start", "end"),
+    ("question", "answer", "document"),
+    ("decision", "reason", "author"),
+    choices=DECISIONS,
+    optional=("start", "end"),
+)
+"""A passage has ``start`` and ``end``."""
 AUDIT = "audit"
 """The stage whose candidates take the place of a run."""
+RANGE = ("start", "end")
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
@@ -108,15 +113,14 @@ def pool(
     unknown = {i: ids for i, ids in judged.items() if not questions[i].judged}
     chosen = pooled(runs.values(), depth, unknown if without_gold else {**unknown, **judged})
     rows = [
-        (
-            *(i, chunk.doc_id, *_range(chunk)),
-            *(questions[i].question, questions[i].gold_answer, _excerpt(chunk, texts[chunk])),
-            *("", "", ""),
-        )
+        {
+            **dict(zip(SHEET.place, (i, chunk.doc_id, *_range(chunk)), strict=True)),
+            **_shown(questions[i], chunk, texts[chunk]),
+        }
         for i, names in chosen.items()
         for chunk in map(chunks.__getitem__, names)
     ]
-    write_csv(file, COLUMNS, rows)
+    SHEET.write(file, rows)
     print(
         f"{file}: {len(rows)} documents to judge for {sum(map(bool, chosen.values()))} "
         f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
@@ -146,10 +150,13 @@ def import_decisions(
     config = composed(benchmark)
     name = selected(config).benchmark.name
     records = records_of(name)
-    questions = {q.question_id for q in records.questions}
     decisions = [
         replace(decision, author=decision.author or author)
-        for decision in read_judgements(file, questions, records.doc_ids)
+        for decision in read_judgements(
+            file,
+            {q.question_id: q for q in records.questions},
+            {each.doc_id: each for each in stream_documents(records.corpus)},
+        )
     ]
     if not decisions:
         raise LedgerError(
@@ -241,6 +248,48 @@ def _candidates(config: Config) -> ChunkRun:
 
 def _range(chunk: Chunk) -> tuple[int | str, int | str]:
     return ("", "") if chunk.end is None else (chunk.start, chunk.end)
+
+
+def read_judgements(
+    path: Path, questions: Mapping[str, Question], documents: Mapping[str, Document]
+) -> list[PairDecision]:
+    """Return the decisions of a table of `SHEET`, each once.
+
+    A row with an ``end`` is about a passage, and has its text under ``document``.
+
+    Args:
+        path: a table with decisions.
+        questions, documents: of the benchmark, by their ids.
+
+    Raises:
+        FormatError: the file is malformed.
+        ConfigurationError: naming each row with an unknown decision, question or document, with
+            another text, or with another decision than a row above.
+    """
+
+    def current(row: Row) -> Mapping[str, str] | None:
+        question, document = questions.get(row["record_id"]), documents.get(row["doc_id"])
+        if question is None or document is None:
+            return None
+        if row["end"]:
+            chunk = Chunk(document.doc_id, *(parse(int, row[name], name) for name in RANGE))
+        else:
+            chunk = Chunk(document.doc_id)
+        return _shown(question, chunk, chunk.of(document.content))
+
+    def entry(where: str, row: Row) -> PairDecision:
+        value = {name: row[name] for name in ("doc_id", "reason", "author")}
+        value |= {"question_id": row["record_id"], "decision": row["decision"].strip().lower()}
+        value |= {"quotation": row["document"]} if row["end"] and row["document"].strip() else {}
+        return parse(PairDecision, value, where)
+
+    return SHEET.read(path, current, entry)
+
+
+def _shown(question: Question, chunk: Chunk, text: str) -> dict[str, str]:
+    """Return the texts of a row."""
+    texts = question.question, question.gold_answer, _excerpt(chunk, text)
+    return dict(zip(SHEET.texts, texts, strict=True))
 
 
 def _excerpt(chunk: Chunk, text: str) -> str:

@@ -27,6 +27,7 @@ from bears.answers.judging.ruling import Case
 from bears.cli.answers import judges_named, verdicts_of
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
+from bears.config.ledger.sheet import Row, Sheet
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import FormatError, LedgerError
@@ -34,7 +35,7 @@ from bears.evaluation.labeling import CONVINCING, drawn, evidence
 from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
-from bears.files.spreadsheet import read_named, write_csv
+from bears.files.spreadsheet import read_named
 from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
@@ -163,11 +164,10 @@ def next_(
         format: default: table
     """
     pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
-    path = _ledger(benchmark)
-    header = ["draw", *pair.columns, *pair.blanks]
+    path, sheet = _ledger(benchmark), _sheet(pair)
     with open_ledger(path) as ledger:
         draws = pair.draws(ledger.decisions.labels)
-        _check_imported(out, header, pair.blanks, draws)
+        _check_imported(out, sheet, draws)
         labels = [pair.value(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
         before = [draw.item for draw in pair.drawn(draws)]
         found = drawn(pair.items, before, labels, count, Random(f"{pair.key} {len(draws)}"))
@@ -176,8 +176,7 @@ def next_(
             question, item = names[each.item]
             new.append(LabelDraw(pair.key, number, question, each.weight, each.largest, item=item))
         waiting = [draw for draw in draws if not draw.labels]
-        blank = [""] * len(pair.blanks)
-        write_csv(out, header, ([d.draw, *pair.row(d), *blank] for d in [*waiting, *new]))
+        sheet.write(out, (_shown(pair, draw) for draw in [*waiting, *new]))
         ledger.add("labels", [*map(_entry, new)], ("pair", "draw"))
     again = _command("import", str(out), a, b, what=what, measure=measure, benchmark=benchmark)
     whole = {
@@ -215,16 +214,31 @@ def _entry(draw: LabelDraw) -> dict[str, Any]:
     return {name: value for name, value in asdict(draw).items() if value != ""}
 
 
-def _check_imported(
-    table: Path, columns: Sequence[str], blanks: Sequence[str], draws: Sequence[LabelDraw]
-) -> None:
+def _sheet(pair: Labelable) -> Sheet:
+    return Sheet(
+        ("draw",),
+        pair.columns,
+        pair.blanks,
+        decisive=pair.blanks,
+        about=pair.key,
+        choices=[*pair.words],
+        bare=False,
+    )
+
+
+def _shown(pair: Labelable, draw: LabelDraw) -> dict[str, Any]:
+    """Return the row of a draw, without labels."""
+    return dict(zip(("draw", *pair.columns), (draw.draw, *pair.row(draw)), strict=True))
+
+
+def _check_imported(table: Path, sheet: Sheet, draws: Sequence[LabelDraw]) -> None:
     """Raise FormatError if a file that would be replaced holds more than imported labels."""
     if not table.is_file():
         return
     known = {str(draw.draw) for draw in draws if draw.labels}
     header, rows = read_named(table, short=True)
-    if set(columns) - set(header) or any(
-        any(row[name] for name in blanks) and row["draw"] not in known for _, row in rows
+    if {*sheet.columns[:-1]} - {*header} or any(
+        any(row[name] for name in sheet.blanks) and row["draw"] not in known for _, row in rows
     ):
         raise FormatError(
             f"{table} is another file, or has labels that are not imported; run `bears labels "
@@ -240,12 +254,14 @@ def import_labels(
     author: str,
     what: What = "answers",
     measure: str = "",
+    replace_: bool = False,
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
     """Take a person's labels back into the ledger.
 
-    Labels of several people are kept apart, and their agreement is printed.
+    Every row must show what `next` wrote, and be of these systems. Labels of several people are
+    kept apart, and their agreement is printed.
 
     Args:
         file: a table that `next` wrote, with labels in it
@@ -254,29 +270,35 @@ def import_labels(
         author: who labeled
         what: what people labeled; default: answers
         measure: as `next` was given it
+        replace_: overwrite the author's earlier labels
         format: default: table
     """
     pair = labelable(what, a, b, measure=measure, grades=None, benchmark=benchmark)
-    path = _ledger(benchmark)
-    header, rows = read_named(file, short=True)
-    if missing := [name for name in ("draw", *pair.blanks) if name not in header]:
-        raise FormatError(f"{file}: no column {missing[0]}; give a table that `labels next` wrote")
-    labeled: list[LabelDraw] = []
+    path, sheet = _ledger(benchmark), _sheet(pair)
     with open_ledger(path) as ledger:
         known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
-        for line, row in rows:
+
+        def current(row: Row) -> Mapping[str, Any] | None:
+            draw = known.get(row["draw"])
+            return _shown(pair, draw) if draw else None
+
+        def entry(where: str, row: Row) -> LabelDraw:
             words = [row[name].strip().lower() for name in pair.blanks]
-            if not any(words):
-                continue
-            given = [pair.words[word] for word in words if word in pair.words]
-            if row["draw"] not in known or len(given) < len(words):
+            if unknown := [word for word in words if word not in pair.words]:
                 raise LedgerError(
-                    f"{file}, line {line}: draw {row['draw']!r:.20} with the labels {words!r:.80}; "
-                    f"expected a draw of these two systems, and {_choices(pair)} in each column"
+                    f"{where}: the label is {unknown[0]!r:.40}; expected {_choices(pair)} in each "
+                    "column"
                 )
             draw = known[row["draw"]]
-            own = tuple(pair.given(draw, given))
-            labeled.append(replace(draw, labels={**draw.labels, author: own}))
+            own = tuple(pair.given(draw, [pair.words[word] for word in words]))
+            if not replace_ and draw.labels.get(author, own) != own:
+                raise LedgerError(
+                    f"{where}: {author} labeled draw {draw.draw} otherwise before; --replace "
+                    "overwrites that"
+                )
+            return replace(draw, labels={**draw.labels, author: own})
+
+        labeled = sheet.read(file, current, entry)
         if not labeled:
             raise LedgerError(
                 f"{file}: no labels; write {_choices(pair)} under {' and '.join(pair.blanks)}"

@@ -12,7 +12,7 @@ from tabulate import tabulate
 
 from bears.answers.judging.model import ModelJudge
 from bears.answers.judging.ruling import SCALES
-from bears.answers.nuggets import COLUMNS, NuggetTask, read_nuggets
+from bears.answers.nuggets import SHEET, NuggetTask, read_nuggets
 from bears.cli.answers import judges_named
 from bears.config import read_mapping
 from bears.config.ledger.update import open_ledger
@@ -25,7 +25,6 @@ from bears.evaluation.repeats import by_key
 from bears.files.intake.files import lines
 from bears.files.records import stream_documents, to_json
 from bears.files.shown import complain
-from bears.files.spreadsheet import write_csv
 from bears.layout import ledger_of
 from bears.llm.flat import SystemPrompt
 from bears.llm.workflow import Workflow
@@ -34,6 +33,8 @@ from bears.selection.spending import ask_missing
 
 UNANSWERED = {"citation_precision": nan}
 """The values of a topic without an answer that are not 0."""
+SUPPORT = {"0": 0.0, "1": 0.5, "2": 1.0}
+VITAL = {"vital": True, "okay": False}
 
 
 def write(
@@ -73,32 +74,55 @@ def write(
         complain(f"stopped: {stopped}")
     workflow.publish()
     rows = [*task.rows(workflow.replay())]
-    write_csv(file, COLUMNS, rows)
+    SHEET.write(file, rows)
+    questions = len({row["record_id"] for row in rows})
     print(
-        f"{file}: {len(rows)} nuggets of {len({row[0] for row in rows})} questions; write accept "
-        f"or reject under `decision`, then run `bears nuggets import {file} --author NAME`"
+        f"{file}: {len(rows)} nuggets of {questions} questions; write accept or reject under "
+        f"`decision`, then run `bears nuggets import {file} --author NAME`"
     )
 
 
-def import_nuggets(file: Path, *, author: str, benchmark: str = "") -> None:
+def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark: str = "") -> None:
     """Take the accepted nuggets of a table into the ledger.
 
-    They go to conf/ledger/BENCHMARK.yaml, and are exported and attested with the benchmark.
+    They go to conf/ledger/BENCHMARK.yaml, and are exported and attested with the benchmark. One
+    that was accepted before and is rejected or changed now is refused.
 
     Args:
         file: a table that `write` wrote, with decisions in it
         author: who decided, for rows without an author
+        replace_: remove or change nuggets that were accepted before
     """
     name = selected(composed(benchmark)).benchmark.name
-    found = read_nuggets(file, records_of(name).questions, author)
-    if not found:
-        raise LedgerError(f"{file}: no row is accepted; write accept under `decision`")
+    decisions = read_nuggets(file, records_of(name).questions, author)
+    if not decisions:
+        raise LedgerError(f"{file}: no row is decided; write accept or reject under `decision`")
     path = ledger_of(name)
     with open_ledger(path) as ledger:
-        entries = [{key: value for key, value in asdict(one).items() if value} for one in found]
-        ledger.add("nuggets", entries, ("nugget_id",))
-    questions = len({one.question_id for one in found})
-    print(f"{path}: {len(found)} nuggets of {questions} questions; judge=nuggets looks for them")
+        again = [
+            (one, old)
+            for one in decisions
+            for old in ledger.decisions.nuggets
+            if one.is_about(old) and not one.repeats(old)
+        ]
+        if again and not replace_:
+            differ = "\n".join(
+                f"{old.text!r:.60} was {old.importance}, by {old.author or 'somebody'}, and is "
+                f"{one.nugget.importance if one.nugget else 'rejected'} now"
+                for one, old in again
+            )
+            raise LedgerError(f"{file}: --replace overwrites what was decided before:\n{differ}")
+        kept = {old.nugget_id for old in ledger.decisions.nuggets}
+        gone = {old.nugget_id for _, old in again}
+        new = [one.nugget for one in decisions if one.nugget]
+        new = [one for one in new if one.nugget_id not in kept - gone]
+        entries = [{key: value for key, value in asdict(one).items() if value} for one in new]
+        ledger.add("nuggets", entries, ("nugget_id",), lambda old: old["nugget_id"] in gone)
+    questions = len({one.question_id for one in new})
+    print(
+        f"{path}: {len(new)} nuggets of {questions} questions, {len(gone)} replaced or removed; "
+        "judge=nuggets looks for them"
+    )
 
 
 def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:
@@ -117,10 +141,15 @@ def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:
     # TREC's own file has NaN where a sentence is empty.
     for number, row in lines(file, nan="float"):
         try:
-            topic = str(row.get("qid", row.get("topic_id")))
-            values[str(row["run_id"])][topic] = _scores(row)
+            run, topic = str(row["run_id"]), str(row["qid"] if "qid" in row else row["topic_id"])
+            scores = _scores(row)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{file}, line {number}: not an assignment: {error!r:.80}") from None
+        if topic in values[run]:
+            raise FormatError(
+                f"{file}, line {number}: {run!r:.60} has topic {topic!r:.60} in a line above too"
+            )
+        values[run][topic] = scores
     if not values:
         raise FormatError(f"{file}: no assignments")
     # What a topic that a run did not answer counts.
@@ -144,10 +173,10 @@ def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:
 def _scores(row: Mapping[str, Any]) -> dict[str, float]:
     if "sentences" in row:
         cited = (each["citations"][:1] for each in row["sentences"])
-        return citation_scores([float(own[0]["support"]) / 2 if own else None for own in cited])
+        return citation_scores([SUPPORT[str(own[0]["support"])] if own else None for own in cited])
     credits = SCALES["nuggets"].values
     given = [credits[each["assignment"]] for each in row["nuggets"]]
-    return nugget_scores(given, [each["importance"] == "vital" for each in row["nuggets"]])
+    return nugget_scores(given, [VITAL[each["importance"]] for each in row["nuggets"]])
 
 
 COMMAND = {"write": write, "import": import_nuggets, "score": score}

@@ -17,7 +17,7 @@ from bears.selection.configuration import composed, files_of, selected
 from bears.selection.uses import made_questions, translation, workflow_of, workflows
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
-from bears.translation.review import COLUMNS, check_against, flagged, read_decisions, write_review
+from bears.translation.review import READ, SHEET, check_against, flagged, read_decisions, translated
 from bears.translation.source_texts import Place
 from bears.translation.translator import NAME, TranslatorSettings
 
@@ -107,21 +107,27 @@ def review(
     there = sampled.is_file() or not made
     workflow = workflow_of(config, *next(translation(config))) if there else None
     if export:
-        rows = [dict.fromkeys(COLUMNS, "") | row for row in for_review(made)]
+        rows = [*for_review(made)]
         if workflow:
             found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
-        write_review(export, rows)
+        SHEET.write(export, rows)
         print(f"{export}: {len(rows)} texts to look at")
         return
     assert import_
-    places: set[Place] = {(each.unit.question_id, name) for each in made for name in MADE}
+    texts: dict[Place, dict[str, str]] = {
+        (each.unit.question_id, name): {} for each in made for name in MADE
+    }
+    for row in for_review(made):
+        texts[row["record_id"], row["field"]] = {name: row[name] for name in READ}
     if workflow:
-        places |= {(each.record_id, each.field) for each in workflow.use.source_texts.requests()}
-    decisions = read_decisions(import_, places)
+        texts |= translated(workflow.use, workflow.use.resolve(workflow.known()))
     path = ledger_of(selected(config).benchmark.name)
     with open_ledger(path) as ledger:
         reviews = ledger.decisions.reviews
+        # What is decided has another text since.
+        texts |= {(r.record_id, r.field): {} for r in reviews if (r.record_id, r.field) in texts}
+        decisions = read_decisions(import_, texts)
         check_against(decisions, reviews)
         again = {(each.record_id, each.field): each.sent_back for each in reviews}
         entries = []

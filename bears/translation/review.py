@@ -1,14 +1,13 @@
 """Export the translations that a person should look at, and read back the decisions."""
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from bears.config.ledger.entries import Review
-from bears.config.ledger.update import Row, read_table
+from bears.config.ledger.sheet import Row, Sheet
 from bears.config.typed import parse
 from bears.errors import ConfigurationError
-from bears.files.spreadsheet import write_csv
 from bears.language.answers import kept
 from bears.language.gates import check
 from bears.language.text import Text
@@ -17,18 +16,15 @@ from bears.translation.source_texts import Place, Resolution
 from bears.translation.spans import mark
 from bears.translation.task import TranslationTask
 
-COLUMNS = (
-    "record_id",
-    "field",
-    "flags",
-    "source",
-    "translation",
-    "decision",
-    "text",
-    "reason",
-    "author",
+SHEET = Sheet(
+    ("record_id", "field"),
+    ("flags", "source", "translation"),
+    ("decision", "text", "reason", "author"),
+    choices=("accept", "correct", "retranslate"),
 )
-"""The last four are for the person: accept, correct (with the text) or retranslate."""
+"""A correction has its text under ``text``."""
+READ = ("source", "translation")
+"""What must be the same when a decision comes back; flags are those of a version of the gates."""
 
 LOST = "no translated gold document contains it, though one did before translation"
 
@@ -60,36 +56,36 @@ def flagged(
     return rows
 
 
-def write_review(path: Path, rows: Sequence[Row]) -> None:
-    """Write the rows of `flagged` as CSV."""
-    write_csv(path, COLUMNS, ([row[name] for name in COLUMNS] for row in rows))
+def translated(task: TranslationTask, found: Resolution) -> dict[Place, dict[str, str]]:
+    """Return each text that is translated, to what `flagged` shows of it."""
+    shown: dict[Place, dict[str, str]] = {}
+    for each in task.source_texts.requests():
+        text = found.texts.get((each.record_id, each.field, each.text))
+        both = {"source": each.text, "translation": text}
+        shown[each.record_id, each.field] = {k: v for k, v in both.items() if v is not None}
+    return shown
 
 
-def read_decisions(path: Path, places: Collection[Place]) -> list[Review]:
+def read_decisions(path: Path, texts: Mapping[Place, Mapping[str, str]]) -> list[Review]:
     """Read the rows in which a person wrote a decision on a translation.
 
     Args:
-        path: the output of `write_review`, with decisions.
-        places: the texts that have a translation.
+        path: a table of `SHEET`, with decisions.
+        texts: each text that may be decided on, to its ``source`` and ``translation``, as far as
+            they must be those that the person read.
 
     Raises:
-        FormatError: the file is absent or not a table, or a row lacks a column.
-        ConfigurationError: a decision is unknown, a correction has no text, its text does not
-            exist, or two rows disagree.
+        FormatError: the file is absent or not a table, or lacks a column.
+        ConfigurationError: naming each row with an unknown decision, a correction without a text,
+            another text, or another decision than a row above.
     """
-    decisions: dict[Place, Review] = {}
-    needed = COLUMNS[:2] + COLUMNS[5:]
-    for where, row in read_table(path, needed):
-        decision = parse(Review, {name: row[name] for name in needed}, where)
-        place = (row["record_id"], row["field"])
-        if place not in places:
-            raise ConfigurationError(f"{where}: no text {place[1]} of {place[0]} is translated")
-        if decisions.setdefault(place, decision) != decision:
-            raise ConfigurationError(
-                f"{where}: a row above has another decision on {place[1]} of {place[0]}; "
-                "keep one of them"
-            )
-    return list(decisions.values())
+
+    def entry(where: str, row: Row) -> Review:
+        names = (*SHEET.place, *SHEET.blanks)
+        own = {name: row[name] for name in names}
+        return parse(Review, {**own, "decision": own["decision"].strip().lower()}, where)
+
+    return SHEET.read(path, lambda row: texts.get((row["record_id"], row["field"])), entry)
 
 
 def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> None:
@@ -130,4 +126,4 @@ def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:
 def _row(record_id: str, field: str, flags: Sequence[str], source: str, translation: str) -> Row:
     known = {"record_id": record_id, "field": field, "flags": "; ".join(flags)}
     texts = {"source": source, "translation": translation}
-    return dict.fromkeys(COLUMNS, "") | known | texts
+    return known | texts

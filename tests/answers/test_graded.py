@@ -29,6 +29,7 @@ from bears.config import compose, ledger_in, read_ledger, read_selection
 from bears.files.manifest import seal
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.trec import run_writer
+from bears.identity import nugget_id
 from bears.language.refusals import refuses
 from bears.llm.use import KeptReplies, KeptReply
 from bears.llm.wire import ChatAnswer
@@ -146,12 +147,13 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         rows = read(table)
         assert len(rows) == 2 * STONES
         assert rows[0] | {"decision": ""} == {
+            **{"nugget_id": nugget_id("q0", "It is red."), "shown": rows[0]["shown"]},
             **{"record_id": "q0", "question": "What colour is stone 0?", "answer": "red"},
             **{"nugget": "It is red.", "importance": "vital", "model": "gpt-4.1-mini"},
             **{"decision": "", "author": ""},
         }
         assert main(["nuggets", "import", "n.csv", "--author", "me"]) == 1
-        assert "no row is accepted" in capsys.readouterr().err
+        assert "no row is decided" in capsys.readouterr().err
         for row in rows:
             row["decision"] = "reject" if row["record_id"] == "q11" else "accept"
         rows[1]["nugget"] = "It  is very old."
@@ -163,10 +165,25 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         assert len(kept) == 2 * (STONES - 1)
         assert {each["author"] for each in kept} == {"me"}
         assert "It is very old." in {each["text"] for each in kept}
-        rows[0]["importance"] = "huge"
-        write(table, rows)
-        assert main(["nuggets", "import", "n.csv", "--author", "me"]) == 1
-        assert "row 2" in capsys.readouterr().err
+        importing = ["nuggets", "import", "n.csv", "--author", "you"]
+        for change, said in (
+            ({"importance": "huge"}, "row 2"),
+            ({"importance": "okay"}, "'It is red.' was vital, by me, and is okay now"),
+            ({"decision": "reject"}, "'It is red.' was vital, by me, and is rejected now"),
+            ({"nugget": "Red."}, "'It is red.' was vital, by me, and is vital now"),
+            ({"question": "What size is stone 0?"}, "not those that were written into it"),
+            ({"record_id": "q1"}, "not those that were written into it"),
+            ({"nugget": "It is very old."}, "is okay, and vital in a row above"),
+        ):
+            write(table, [rows[0] | change, *rows[1:]])
+            assert main(importing) == 1
+            assert said in capsys.readouterr().err
+        assert read_ledger(LEDGER)["nuggets"] == kept
+        # Changed and changed back, with --replace, the nugget is there once.
+        for change, count in (({"nugget": "Red."}, 22), ({"decision": "reject"}, 21), ({}, 22)):
+            write(table, [rows[0] | change, *rows[1:]])
+            assert main([*importing, "--replace"]) == 0
+            assert len(read_ledger(LEDGER)["nuggets"]) == count
     for name in ("nuggets", "nuggets-words"):
         asking = asked_of(at, name)
         if name == "nuggets":
@@ -409,11 +426,16 @@ def test_people_label_nuggets_of_two_systems_or_of_one(
             assert f"{items_of} nuggets of {items_of}" in said
             assert "--what nuggets" in said
             table = read(Path("l.csv"))
-            assert [*table[0]] == ["draw", "question", "nugget", "answer", "grade"]
+            assert [*table[0]] == ["draw", "question", "nugget", "answer", "grade", "shown"]
             for row in table:
                 right = row["answer"] == row["nugget"].split()[0]
                 row["grade"] = "support" if right else "not_support"
             write(Path("l.csv"), table)
+            other = [str(b)]
+            bears("labels", "next", *other, "--count", "99", "--out", "other.csv")
+            refused = bears("labels", "import", "l.csv", *other, "--author", "me", code=1)
+            assert "it is of another table" in refused
+            Path("other.csv").unlink()
             bears("labels", "import", "l.csv", *systems, "--author", "me")
             found = json.loads(bears("labels", "decide", *systems, "--format", "json"))
             # A quarter of the stones is black and another green; b says green of each.

@@ -19,7 +19,6 @@ from bears.config.ledger.entries import Ledger
 from bears.config.typed import parse
 from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
-from bears.files.spreadsheet import write_csv
 from bears.quality.audit.audit_pool import Candidate
 from bears.types import Chunk, ChunkRanking, Document, Question, chunks_in_order
 from tests.workspace import ROOT
@@ -195,7 +194,8 @@ def test_what_the_audit_found_is_pooled_until_it_is_decided(project: Path) -> No
     assert rows.keys() == {"b", "c"}
     assert [rows["c"][name] for name in ("start", "end", "document")] == ["2", "8", "c c c "]
     row = {**rows["b"], "decision": "partial"}
-    write_csv(Path("judged.csv"), [*row], [[*row.values()]])
+    with Path("judged.csv").open("w", encoding="utf-8", newline="") as stream:
+        csv.writer(stream).writerows([[*row], [*row.values()]])
     assert bears("import", "judged.csv") == 0
     assert in_ledger() == {("q1", "b"): ("partial", "")}
     assert bears(*words) == 0
@@ -254,7 +254,7 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
         (("pool", "p.csv", "--systems", "audit"), "audited does not exist; run `dvc repro audit`"),
         (("import", "absent.csv"), "absent.csv: no such file"),
         (("import", "yes.csv"), "decision"),
-        (("import", "gone.csv"), "the benchmark has no document nobody"),
+        (("import", "gone.csv"), "nothing here is named q1 nobody"),
         (("import", "undecided.csv"), "undecided.csv: no row has a decision"),
     ],
 )

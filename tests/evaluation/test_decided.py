@@ -11,8 +11,9 @@ import ir_measures
 import pytest
 import pytrec_eval
 
+from bears.cli.judgements import read_judgements
 from bears.config.ledger.entries import Ledger, PairDecision
-from bears.config.ledger.update import open_ledger, read_judgements
+from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.evaluation.decided import decided, judged_share
@@ -21,7 +22,7 @@ from bears.files.benchmark_state import records_digest
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import digest_of
 from bears.files.trec import table_of_run
-from bears.types import Hit, Question, Span
+from bears.types import Document, Hit, Question, Span
 from tests.measuring import as_scores, measures
 
 PAIR = ("question_id", "doc_id")
@@ -170,8 +171,8 @@ HEADER = "record_id,doc_id,decision,reason,author\n"
     ("rows", "told"),
     [
         ("q,d,maybe,,\n", "row 2.decision: Input should be 'relevant'"),
-        ("q,other,not,,\n", "row 2: the benchmark has no document other"),
-        ("other,d,not,,\n", "row 2: the benchmark has no question other"),
+        ("q,other,not,,\n", "row 2: nothing here is named q other"),
+        ("other,d,not,,\n", "row 2: nothing here is named other d"),
         ("q,d,not,,\nq,d,partial,,\n", "row 3: a row above has another decision"),
     ],
 )
@@ -181,7 +182,7 @@ def test_a_decision_that_cannot_be_meant_is_refused_by_its_row(
     path = tmp_path / "decided.csv"
     path.write_text(HEADER + rows)
     with pytest.raises(ConfigurationError, match=told):
-        read_judgements(path, {"q"}, {"d"})
+        read_judgements(path, {"q": question("q")}, {"d": Document("d", "text", "s", "d", True)})
 
 
 def test_a_decision_lowers_a_grade_and_takes_the_spans_of_a_document_along() -> None:

@@ -20,9 +20,9 @@ from bears.answers.judging.model import read_ruling
 from bears.answers.judging.pairs import judged_in
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
+from bears.cli.judgements import read_judgements
 from bears.cli.source import pin
 from bears.config import compose, read_ledger, read_mapping, read_selection
-from bears.config.ledger.update import read_judgements
 from bears.config.pipeline import run
 from bears.config.typed import parse
 from bears.errors import BearsError
@@ -205,8 +205,8 @@ DOORS: dict[str, tuple[str, Read]] = {
     "translation.glossary: an answer": content(
         lambda data: parse_terms(data.decode("latin-1"), "")
     ),
-    "config.ledger.update: translations": (".csv", lambda path: read_decisions(path, [])),
-    **each("config.ledger.update", lambda path: read_judgements(path, [], []), ".csv", ".xlsx"),
+    "config.ledger.sheet: translations": (".csv", lambda path: read_decisions(path, {})),
+    **each("config.ledger.sheet", lambda path: read_judgements(path, {}, {}), ".csv", ".xlsx"),
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",

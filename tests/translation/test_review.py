@@ -12,7 +12,8 @@ import pytest
 import yaml
 
 from bears.errors import ConfigurationError, FormatError
-from bears.translation.review import COLUMNS, read_decisions, write_review
+from bears.translation.review import SHEET, read_decisions
+from bears.translation.source_texts import Place
 from bears.types import Document, Question
 from stages import translate, verify
 from tests.desk import MEMORY, Desk, Here, asked, here
@@ -23,13 +24,13 @@ from tests.questioning import published
 __all__ = ["here"]
 
 LEDGER = Path("conf/ledger/mini.yaml")
-EMPTY = dict.fromkeys(COLUMNS, "")
+EMPTY = dict.fromkeys(SHEET.columns, "")
 
 
 def decide(at: Desk, *decisions: Mapping[str, str], code: int = 0) -> str:
     """Import decisions, each a row of the table."""
     file = at.root / "decided.csv"
-    write_review(file, [EMPTY | dict(row) for row in decisions])
+    SHEET.write(file, [EMPTY | dict(row) for row in decisions])
     return at.run("review", "--import", str(file), code=code)
 
 
@@ -79,7 +80,7 @@ def refilled(at: Desk, server: ProviderServer) -> list[tuple[str, str]]:
 def test_a_clean_benchmark_needs_no_review(here: Here) -> None:
     at = filled(here)
     assert "0 texts to look at" in at.run("review", "--export", str(at.root / "f.csv"))
-    assert (at.root / "f.csv").read_text() == ",".join(COLUMNS) + "\n"
+    assert (at.root / "f.csv").read_text() == ",".join(SHEET.columns) + "\n"
 
 
 @pytest.mark.slow
@@ -92,7 +93,7 @@ def test_a_table_is_exported_decided_and_imported(here: Here) -> None:
     assert f"{len(rows)} texts to look at" in printed
     assert "the translation lost the mark" in rows[0]["flags"]
     rows[0] |= {"decision": "accept", "reason": "it reads well", "author": "Ann"}
-    write_review(file, rows)
+    SHEET.write(file, rows)
     assert f"{LEDGER}: 1 decisions" in at.run("review", "--import", str(file))
     names = ("record_id", "field", "decision", "reason", "author")
     assert reviews(at) == [{name: rows[0][name] for name in names}]
@@ -204,15 +205,15 @@ def test_an_accepted_finding_does_not_stop_the_pipeline(here: Here) -> None:
     assert "question_mood" not in at.stage("verify", verify.main)
 
 
-PLACES = {("q1", "question")}
+TEXTS: dict[Place, dict[str, str]] = {("q1", "question"): {}}
 
 
 def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     row = ["q1", "question", "a flag", "Who?", "誰", "correct", "'=誰寫的？\n再說", "", ""]
     with file.open("w", encoding="utf-8-sig", newline="") as stream:
-        csv.writer(stream, delimiter=";").writerows([COLUMNS, row])
-    (found,) = read_decisions(file, PLACES)
+        csv.writer(stream, delimiter=";").writerows([SHEET.columns[:-1], row])
+    (found,) = read_decisions(file, TEXTS)
     # The apostrophe kept the spreadsheet from running the cell.
     assert (found.decision, found.text) == ("correct", "=誰寫的？\n再說")
 
@@ -221,13 +222,13 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([("q1", "question", "approve", "")], "row 2.decision: Input should be"),
-        ([("q1", "title", "accept", "")], "row 2.field: Input should be"),
+        ([("q1", "title", "accept", "")], "row 2: nothing here is named q1 title"),
         ([("q1", "question", "correct", "\u3000\ufeff\u200b")], "row 2: .*its text is empty"),
-        ([("q9", "question", "accept", "")], "row 2: no text question of q9 is translated"),
-        ([("q1", "content", "accept", "")], "row 2: no text content of q1 is translated"),
+        ([("q9", "question", "accept", "")], "row 2: nothing here is named q9 question"),
+        ([("q1", "content", "accept", "")], "row 2: nothing here is named q1 content"),
         (
             [("q1", "question", "accept", ""), ("q1", "question", "correct", "Who?")],
-            "row 3: a row above has another decision on question of q1",
+            "row 3: a row above has another decision on q1 question",
         ),
     ],
 )
@@ -235,20 +236,20 @@ def test_a_wrong_decision_is_refused_with_its_row(
     rows: list[tuple[str, str, str, str]], message: str, tmp_path: Path
 ) -> None:
     file = tmp_path / "f.csv"
-    write_review(file, [EMPTY | decision(row[:2], row[2], text=row[3]) for row in rows])
+    SHEET.write(file, [EMPTY | decision(row[:2], row[2], text=row[3]) for row in rows])
     with pytest.raises(ConfigurationError, match=message):
-        read_decisions(file, PLACES)
+        read_decisions(file, TEXTS)
 
 
 def test_rows_without_a_decision_and_equal_decisions_are_accepted(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     accepted = EMPTY | decision(("q1", "question"), "accept")
-    write_review(file, [accepted, EMPTY | {"record_id": "q1", "field": "question"}, accepted])
-    assert len(read_decisions(file, PLACES)) == 1
+    SHEET.write(file, [accepted, EMPTY | {"record_id": "q1", "field": "question"}, accepted])
+    assert len(read_decisions(file, TEXTS)) == 1
 
 
 def test_a_file_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     file.write_text("record_id,field\nq1,question\n", encoding="utf-8")
     with pytest.raises(FormatError, match="lacks decision, text, reason, author"):
-        read_decisions(file, PLACES)
+        read_decisions(file, TEXTS)

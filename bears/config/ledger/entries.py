@@ -150,6 +150,7 @@ class Nugget(ForbidsExtra):
         importance: a vital one must be in the answer; an okay one is good to have.
         model: which wrote it; empty: a person did.
         author: the person who took it in.
+        written: the id of the model's nugget, if the person changed it.
     """
 
     question_id: str
@@ -158,6 +159,7 @@ class Nugget(ForbidsExtra):
     importance: Literal["vital", "okay"]
     model: str = ""
     author: str = ""
+    written: str = ""
 
     @property
     def about(self) -> str:
