@@ -298,9 +298,10 @@ def read_ledger(path: Path) -> Config:
 def ledger_in(config: Mapping[str, Any]) -> Config:
     """Return the parts of a ledger that a configuration has, as digests have them.
 
-    Digests that were made before there were nuggets stay valid.
+    Labels are of systems, not of a benchmark. Digests that were made before there were nuggets stay
+    valid.
     """
-    parts = {part: config[part] for part in LEDGER if part in config}
+    parts = {part: config[part] for part in LEDGER if part in config and part != "labels"}
     return {part: entries for part, entries in parts.items() if entries or part != "nuggets"}
 
 

@@ -2,7 +2,7 @@
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from bears.config import ledger_in
@@ -42,6 +42,8 @@ class Attestation(ForbidsExtra):
             JSON.
         parts: digest of each part.
         files: path within the export to digest, for each file but this one.
+        exported: over ``root`` and ``files``; earlier versions did not write it. It depends on the
+            version of pyarrow, as the bytes of parquet do.
     """
 
     benchmark: str
@@ -49,6 +51,7 @@ class Attestation(ForbidsExtra):
     root: str
     parts: dict[str, str]
     files: dict[str, str] = field(default_factory=dict)
+    exported: str = ""
 
 
 def attest(finished: Finished) -> Attestation:
@@ -70,10 +73,18 @@ def attest(finished: Finished) -> Attestation:
     return Attestation(finished.benchmark.name, records, digest_of(parts), parts)
 
 
+def whole(attestation: Attestation) -> Attestation:
+    """Return an attestation with the digest of everything that is exported."""
+    everything = {"root": attestation.root, "files": attestation.files}
+    return replace(attestation, exported=digest_of(everything))
+
+
 def consistent(attestation: Attestation) -> bool:
-    """Return whether the root and the records are the digests of the parts."""
+    """Return whether the records and the roots are the digests of the parts and the files."""
     parts = attestation.parts
     records = records_digest(*(parts.get(name, "") for name in RECORDS))
+    if attestation.exported not in ("", whole(attestation).exported):
+        return False
     return (attestation.records, attestation.root) == (records, digest_of(parts))
 
 

@@ -17,7 +17,7 @@ from bears.files.intake.tables import parquet_rows
 from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
 from bears.files.shown import markdown, markdown_table
 from bears.files.visible import one_line
-from bears.publishing.attestation import ATTESTATION, Attestation, attest
+from bears.publishing.attestation import ATTESTATION, Attestation, attest, whole
 from bears.publishing.finished import Finished, origin_of
 from bears.results.records import EXPORTED
 from bears.types import Judgement
@@ -244,10 +244,6 @@ def _queries(finished: Finished) -> Iterator[dict[str, Any]]:
         yield {"_id": question.question_id, "text": question.question, "metadata": metadata}
 
 
-PROVENANCE = (CARD, EXPORTED, "lineage.jsonl")
-"""The files that say where the records come from."""
-
-
 def write_export(finished: Finished, folder: Path) -> Attestation:
     """Write every format into ``folder``, then the attestation, and return the latter."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -263,7 +259,7 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
     write_text(folder / CARD, card(finished, attestation))
     paths = sorted(path for path in folder.rglob("*") if path.is_file())
     digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
-    attestation = replace(attestation, files=digests)
+    attestation = whole(replace(attestation, files=digests))
     write_json(folder / ATTESTATION, asdict(attestation))
     return attestation
 

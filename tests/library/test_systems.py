@@ -10,6 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import bears
 from bears.errors import BearsError
@@ -240,3 +242,22 @@ def test_retrievers_of_langchain_llamaindex_and_pyterrier_are_measured(tmp_path:
     words = [sys.executable, "-c", SCRIPT, str(tmp_path)]
     done = subprocess.run(words, cwd=ROOT, capture_output=True, text=True)
     assert done.stdout.startswith("all "), done.stderr
+
+
+IDS = st.text(st.characters(categories=("L", "N", "P", "S")), min_size=1, max_size=6)
+ODD = ["a#1-2", "a\\b", "b", "c/b", "./b", "a%20b", "a%2520b", "a#", "C:\\b", "file://b", "=b", "é"]
+
+
+@given(st.lists(st.one_of(IDS, st.sampled_from(ODD)), min_size=2, max_size=12, unique=True))
+@settings(max_examples=200, deadline=None)
+def test_an_id_is_compared_as_it_is(ids: list[str]) -> None:
+    documents = {doc_id: f"This is the text of {n}." for n, doc_id in enumerate(ids)}
+    chunks = PassageMatcher(documents).chunks(map(Passage, ids))
+    assert chunks == [Chunk(doc_id) for doc_id in ids]
+
+
+def test_a_function_that_returns_odd_ids_is_measured_by_them() -> None:
+    asked = [{"question": f"Which is {n}?", "documents": [each]} for n, each in enumerate(ODD)]
+    built = bears.build({each: f"It is {each}" for each in ODD}, asked, language="en")
+    found = built.evaluate(lambda question: [{"id": ODD[int(question.split()[-1].strip("?"))]}])
+    assert found.means["ndcg@10"] == 1

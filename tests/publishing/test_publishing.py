@@ -232,11 +232,10 @@ def test_an_export_is_attested_until_anything_changes(
 
     raw = checkout / "data" / "raw" / "mini" / "sources.json"
     raw.write_bytes(raw.read_bytes().replace(b'"source": "t"', b'"source": "drcd"'))
-    assert main(["attest", "out"]) == 0
-    printed = capsys.readouterr().out
-    assert "out is what this project makes: records" in printed
-    assert "its provenance is another one: sources differ" in printed
-    refused("attest out --provenance", "sources: this project's differs")
+    assert main(["attest", "out"]) == 1
+    printed = capsys.readouterr().err
+    assert "the records are the same (" in printed
+    assert "sources: this project's differs" in printed
 
     raw.write_bytes(raw.read_bytes().replace(b'"source": "drcd"', b'"source": "t"'))
     (checkout / "out" / "queries.jsonl").write_text("{}\n", encoding="utf-8")
@@ -273,6 +272,7 @@ def _forge(out: Path, name: str, old: bytes, new: bytes, **parts: str) -> None:
         values["parts"][part] = sha256_of(out / f"{part}.json")
     values["records"] = records_digest(values["parts"]["queries"], values["parts"]["corpus"])
     values["root"] = digest_of(values["parts"])
+    values["exported"] = digest_of({name: values[name] for name in ("root", "files")})
     attestation.write_text(json.dumps(values), encoding="utf-8")
 
 
@@ -393,21 +393,41 @@ def test_a_push_that_fails_says_why_in_a_sentence_and_leaves_nothing(
     assert not (checkout / "out").exists()
 
 
-def test_a_forged_licence_is_not_vouched_for_even_with_another_provenance(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
+PARTS = ("ledger", "sources", "configuration", "replies")
+LINKS = ("link to a file", "link to a folder", "link for a file")
+
+
+@pytest.mark.parametrize("part", ["", *PARTS])
+@pytest.mark.parametrize("name", ["README.md", "benchmark.json", "queries.jsonl", "qrels/test.tsv"])
+def test_a_forged_file_is_found_whatever_part_is_forged_with_it(
+    checkout: Path, capsys: pytest.CaptureFixture[str], name: str, part: str
 ) -> None:
     assert main(["export", "out"]) == 0
-    _forge(checkout / "out", "README.md", b"licences", b"licence ", sources="0" * 64)
-    assert main(["attest", "out"]) == 0
-    printed = capsys.readouterr().out
-    assert "its provenance is another one: sources differ" in printed
-    assert "so do README.md, which nothing here proves" in printed
-    assert main(["attest", "out", "--provenance"]) == 1
-    _forge(checkout / "out", "queries.jsonl", b"Who?", b"When")
+    content = (checkout / "out" / name).read_bytes()
+    _forge(checkout / "out", name, content, content + b" ", **({part: "0" * 64} if part else {}))
     assert main(["attest", "out"]) == 1
+    printed = capsys.readouterr()
+    assert f"out/{name}: differs from what this project exports" in printed.err
+    assert (f"{part}: this project's differs" in printed.err) == bool(part)
+    assert "is what this project makes" not in printed.out
 
 
-@pytest.mark.parametrize("name", ["root", "records"])
+@pytest.mark.parametrize("kind", LINKS)
+def test_a_link_is_not_attested(
+    checkout: Path, capsys: pytest.CaptureFixture[str], kind: str
+) -> None:
+    assert main(["export", "out"]) == 0
+    out, name = checkout / "out", "extra"
+    if kind == "link for a file":
+        name = "README.md"
+        (out / name).rename(checkout / "moved")
+    to = {"link for a file": checkout / "moved", "link to a file": checkout / "params.yaml"}
+    (out / name).symlink_to(to.get(kind, checkout / "conf"))
+    assert main(["attest", "out"]) == 1
+    assert f"out/{name}: was not exported" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["root", "records", "exported"])
 def test_a_root_that_is_not_of_its_parts_is_refused(
     checkout: Path, capsys: pytest.CaptureFixture[str], name: str
 ) -> None:
@@ -416,7 +436,7 @@ def test_a_root_that_is_not_of_its_parts_is_refused(
     values = json.loads(attestation.read_bytes()) | {name: "0" * 64}
     attestation.write_text(json.dumps(values), encoding="utf-8")
     assert main(["attest", "out"]) == 1
-    assert "are not of its parts" in capsys.readouterr().err
+    assert "are not of its parts and files" in capsys.readouterr().err
 
 
 def test_an_export_has_peoples_decisions_but_not_their_names(

@@ -285,7 +285,12 @@ class PassageMatcher:
         return _chunk(doc_id, match, text) if match else Chunk(doc_id, 0, 0)
 
     def _path(self, path: str) -> str:
-        """Return the document with a path, of which any beginning may be missing or too much."""
+        """Return the document with an id, or with a path.
+
+        Any beginning of a path may be missing or too much.
+        """
+        if path in self._documents:
+            return path
         parts = identifier_of(path.replace("\\", "/").removeprefix("file://")).split("/")
         for first in range(len(parts)):
             if (end := "/".join(parts[first:])) in self._documents:

@@ -106,9 +106,12 @@ class Places:
 
     def _file(self, document: str) -> str:
         """Return the id of the document with this path or name, or an empty text."""
-        path = identifier_of(document.strip().replace("\\", "/").removeprefix("./"))
         known = [*self._texts, *self._stand_ins, *self._left_out]
+        path = identifier_of(document.strip().replace("\\", "/").removeprefix("./"))
         named = [path] if path in known else [f for f in known if f.rpartition("/")[2] == path]
+        if not named and document.strip() in known:
+            # It is an id, not a name.
+            named = [document.strip()]
         if len(named) > 1:
             raise ValueError(f"{document!r:.80} may be {', '.join(named[:5])}; give the path")
         if named and named[0] in self._left_out:
