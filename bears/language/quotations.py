@@ -7,8 +7,9 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
-from itertools import islice
+from itertools import islice, takewhile
 from typing import NamedTuple
+from unicodedata import normalize
 
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
@@ -33,7 +34,9 @@ EDGE = 400
 """Letters at both ends of a quotation by which its place is found."""
 TRIED = 2_000
 """Letters of the quotation that are aligned with likely places, but at four places at least."""
-DIGITS = r"\d+(?:[.,']{}\d+)*"
+DIGITS = r"\d+(?:[.,']{}\d+)*(?:[eE][+-]?\d+(?!\w))?"
+GROUPED = re.compile(r"(?<![\d.,'])\d{1,3}(?:[ ,'\u2019\xa0\u2009\u202f]\d{3})+(?![\d,'.]*\d)")
+"""A whole number with separators between its thousands, which countries write differently."""
 SIGNED = r"(?:(?<![\w)\]-])-[^\w\s]?(?=\.?\d))?(?:(?<![\w.])\.)?"
 UNIT = "[$%‰°¢-¥₠-⃏]"
 ALONE = re.compile(SIGNED + DIGITS.format(""))
@@ -49,6 +52,8 @@ SIGN = re.compile(
 MARKUP = re.compile("[|~←-⇿]")
 """Signs of tables and lists."""
 TWO = {">=": "≥", "<=": "≤", "!=": "≠", "٫": ".", "٬": ",", "٪": "%", "−": "-"}
+WITHIN_TOKENS = re.compile(f"[^\\W_{HAN}{KANA}{HANGUL}{SOUTH_EAST_ASIAN}]")
+"""A letter or a digit that goes on a token, as in 101A."""
 WITHIN_WORDS = re.compile(f"[^\\W\\d_{HAN}{KANA}{HANGUL}{SOUTH_EAST_ASIAN}]")
 """A letter that goes on a word; those of other scripts are a word, or have suffixes glued on."""
 
@@ -100,8 +105,9 @@ class QuotedText:
 
     def _passages(self, quotation: str, fold: Callable[[str], str]) -> Iterator[Match]:
         folded, places = self._folded(fold)
-        wanted = _folded(quotation, fold)[0]
+        wanted, quoted = _folded(quotation, fold)
         numbers, signs = _numbers(quotation), _signs(quotation)
+        edges = _edges(quotation, quoted[0], quoted[-1] + 1) if wanted else ("", "")
         at = folded.find(wanted) if wanted else -1
         for _ in range(MOST):
             if at < 0:
@@ -110,7 +116,8 @@ class QuotedText:
             start, end = places[at], places[last - 1] + 1
             # One character may have become several.
             part = places[last - 1] in places[last : last + 1]
-            inside = part or self._within_word(start) or self._within_word(end)
+            inside = part or self._within(start) or self._within(end)
+            inside |= _edges(self.text, start, end) != edges
             whole = self._cut or not inside
             at = folded.find(wanted, last if whole else at + 1)
             if whole:
@@ -131,9 +138,9 @@ class QuotedText:
         if any(_aligned(wanted, others, at)[0] > score - CLEAR for at in likely):
             return None
         start, end = self._with_numbers(places[first], places[last - 1] + 1)
-        while self._within_word(start):
+        while self._within(start, WITHIN_WORDS):
             start -= 1
-        while self._within_word(end):
+        while self._within(end, WITHIN_WORDS):
             end += 1
         passage = self.text[start:end]
         # Words between two numbers may have gone.
@@ -145,7 +152,9 @@ class QuotedText:
         # In a long passage, signs that are no longer beside a number say little.
         if len(wanted) <= EDGE and _contrary(passage, _signs(quotation)):
             return None
-        return Match(start, end, fuzz.ratio(wanted, letters_of(passage)))
+        # A passage with the same letters was refused before, for its signs or numbers.
+        similarity = fuzz.ratio(wanted, letters_of(passage))
+        return Match(start, end, similarity) if similarity < 100 else None
 
     def _with_numbers(self, start: int, end: int) -> tuple[int, int]:
         """Return a range with the whole of the numbers that it begins and ends in."""
@@ -156,15 +165,15 @@ class QuotedText:
                 start, end = min(start, first), max(end, last)
         return start, end
 
-    def _within_word(self, place: int) -> bool:
-        """Return whether a word goes on from the character before a place to the one after it."""
+    def _within(self, place: int, kind: re.Pattern[str] = WITHIN_TOKENS) -> bool:
+        """Return whether a token goes on from the character before a place to the one after it."""
         if _is_vowel(self.text[place : place + 1] or " "):
             return True
         before = reversed(self.text[max(0, place - 9) : place])
         sides = (
             next((c for c in s if _seen(c)), " ") for s in (before, self.text[place : place + 9])
         )
-        return all(map(WITHIN_WORDS.match, sides))
+        return all(map(kind.match, sides))
 
 
 def _likely(wanted: str, folded: str) -> list[int]:
@@ -218,13 +227,48 @@ def _plain_character(character: str) -> str:
     return TWO.get(character, character if wide[0].isalnum() or len(wide) > 1 else wide)
 
 
+def _edges(text: str, start: int, end: int) -> tuple[str, str]:
+    """Return the signs that belong to the first and to the last token of a range, as in C++."""
+    # The sign of a number belongs to the number.
+    before = "" if text[start : start + 1].isdigit() else text[max(0, start - 9) : start][::-1]
+    return _glued(before, "")[::-1], _glued(text[end : end + 9], "-\u2010\u2011")
+
+
+def _glued(text: str, more: str) -> str:
+    """Return the signs that a text begins with, unless a word or a bracket follows them."""
+    signs = "".join(takewhile(_is_glued, text)) or (text[:1] if text[:1] in more else "")
+    after = text[len(signs) : len(signs) + 1]
+    return "" if after.isalnum() or after in ("(", "[", *more) else _plain(signs)
+
+
+def _is_glued(character: str) -> bool:
+    telling = unicodedata.category(character) == "Sm" and character not in "<>="
+    return character == "#" or (telling and not MARKUP.match(character))
+
+
 def _numbers(text: str, form: re.Pattern[str] = LISTED) -> Counter[str]:
-    return Counter("".join(found.split()) for found in form.findall(_plain(text)))
+    whole = GROUPED.sub(lambda found: re.sub(r"\D", "", found[0]), _spelled(text))
+    return Counter("".join(found.split()) for found in form.findall(whole))
+
+
+def _spelled(text: str) -> str:
+    """Return `_plain` with fractions as two numbers, and digits below the line as digits."""
+    if text.isascii():
+        return text
+    return "".join(map(_spelled_character, text))
+
+
+@cache
+def _spelled_character(character: str) -> str:
+    form = unicodedata.decomposition(character)
+    if form.startswith("<fraction>"):
+        return f" {normalize('NFKC', character).replace('⁄', '/')}"
+    return normalize("NFKC", character) if form.startswith("<sub>") else _plain_character(character)
 
 
 def _signs(text: str) -> Counter[str]:
     """Return the mathematical and other signs of a text that change its meaning."""
-    plain = re.sub("[<>!]=", lambda found: TWO[found[0]], _plain(text))
+    plain = re.sub("[<>!]=", lambda found: TWO[found[0]], _spelled(text))
     found = ("".join(groups) for groups in SIGN.findall(plain))
     return Counter(sign for sign in found if sign in "%‰°" or _is_telling(sign))
 

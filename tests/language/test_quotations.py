@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from fpdf import FPDF
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
@@ -280,3 +280,57 @@ def test_measures_are_the_same_to_the_last_digit_after_a_rename_and_another_wrap
         values.append({measure: column.tolist() for measure, column in found.values.items()})
     assert values[0] == values[1]
     assert 0 < sum(values[0]["span_recall@3"]) < 100
+
+
+TOKENS = st.sampled_from(
+    ["Room 101", "grade A", "C", "C++", "1.5e3", "naïve", "x2", "5 kg", "O'Brien"]
+)
+ENDS = st.sampled_from(
+    [" ", ".", ", ", ")", "”", "*", "|", "</b>", "\n", "; then", " + more", "—so", "」"]
+)
+GLUED = st.sampled_from(["A", "x", "7", "+", "++", "#", "-", "ß"])
+
+
+@given(TOKENS, ENDS, st.sampled_from(["", " ", "(", "“", "*", "|", "<b>", "\n", "—", "「"]))
+def test_a_quotation_is_found_where_its_tokens_end(token: str, end: str, begin: str) -> None:
+    match = QuotedText(f"See{begin or ' '}{token}{end}there.").find(token)
+    assert match is not None
+    assert match.similarity == 100
+
+
+@given(TOKENS, GLUED, st.booleans())
+def test_a_quotation_is_not_found_within_a_longer_token(token: str, more: str, long: bool) -> None:
+    """`Room 101` is not `Room 101A`, nor is `C` the same as `C++`, in a long quotation either."""
+    before = "Everything that is written down there is about " if long else ""
+    assume((token[-1], more) not in (("+", "A"), ("+", "x"), ("+", "7"), ("+", "ß")))
+    match = QuotedText(f"{before}{token}{more} and so on.").find(f"{before}{token}")
+    assert match is None or match.similarity < 100
+
+
+@pytest.mark.parametrize(
+    ("written", "quoted"),
+    [
+        ("1 000 000", "1,000,000"),
+        ("1'000'000", "1 000 000"),
+        ("12\u202f345", "12,345"),
+        ("H₂O", "H2O"),
+        ("½", "1/2"),
+        ("1½", "1 1/2"),
+        ("1.5e3", "1.5e3"),
+        ("２", "2"),
+        ("Ⅳ", "IV"),
+    ],
+)
+def test_what_is_the_same_in_another_form_is_found(written: str, quoted: str) -> None:
+    for text, quotation in ((written, quoted), (quoted, written)):
+        match = QuotedText(f"It is {text} in all.").find(quotation)
+        assert match is not None
+        assert match.similarity == 100
+
+
+@pytest.mark.parametrize(
+    ("written", "quoted"),
+    [("1.5e-3", "1.5e3"), ("x²", "x2"), ("1.500", "1,500"), ("1,000,000", "1,000"), ("2½", "2")],
+)
+def test_what_only_looks_the_same_is_not_found(written: str, quoted: str) -> None:
+    assert QuotedText(f"It is {written} in all.").find(quoted) is None

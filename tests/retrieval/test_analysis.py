@@ -126,6 +126,17 @@ def test_what_has_no_width_separates_words_where_it_is_used_for_that() -> None:
     assert words("ភាសា\u200bខ្មែរ") == words("ភាសា ខ្មែរ")
 
 
+@pytest.mark.parametrize("name", sorted(ANALYZERS.keys() - {"lucene"}))
+@pytest.mark.parametrize("apostrophe", "\u2019\u2018\u02bc\uff07\u201b\u055a")
+def test_an_apostrophe_is_one_in_any_form(name: str, apostrophe: str) -> None:
+    terms = ANALYZERS[name]
+    for word in ("l'eau", "dell'arte", "O'Brien", "O'Brien's", "don't", "'tis", "Ankara'da"):
+        assert terms(word.replace("'", apostrophe)) == terms(word)
+        # What is elided hides no word.
+        if name != "english":
+            assert {*terms(word.rpartition("'")[2])} <= {*terms(word)}
+
+
 def test_lucenes_own_terms_are_left_as_it_makes_them() -> None:
     # StandardTokenizer keeps a soft hyphen (annex 29, WB4), and no filter follows that drops it.
     assert ANALYZERS["lucene"]("so\u00adft e\ufb03cient") == ["so\u00adft", "eﬃcient"]

@@ -56,7 +56,24 @@ def normalize(text: str) -> str:
     """Return a folded text in lower case without accents, with 台, the everyday form, for 臺."""
     if text.isascii():
         return text.lower()
-    return _ACCENTED.sub(_bare, folded(text)).lower().replace("臺", "台")
+    return _ACCENTED.sub(_bare, _one_way(text)).lower().replace("臺", "台")
+
+
+def _one_way(text: str) -> str:
+    """Return a folded text in which every apostrophe is ASCII's. Hyphens separate words anyway."""
+    return text if text.isascii() else folded(text).translate(_apostrophes())
+
+
+@cache
+def _apostrophes() -> dict[int, str]:
+    """Return what Unicode calls an apostrophe or a single quotation mark."""
+    names = {code: unicodedata.name(chr(code), "") for code in range(0x80, 0x3000)}
+    marks = ("APOSTROPHE", "QUOTATION MARK")
+    return {
+        code: "'"
+        for code, name in names.items()
+        if any(mark in name for mark in marks) and ("SINGLE" in name or marks[0] in name)
+    }
 
 
 def _bare(match: re.Match[str]) -> str:
@@ -173,7 +190,8 @@ def snowball(algorithm: str) -> Callable[[str], list[str]]:
     """
 
     def stemmed(text: str) -> list[str]:
-        words = [token.lower() for token in tokens(folded(text))]
+        # What is elided before a word, as in l'eau, is a word of its own.
+        words = [part for token in tokens(_one_way(text)) for part in token.lower().split("'")]
         stems: list[str] = _stemmer(algorithm).stemWords(words)
         return [stem for stem in stems if stem]
 
@@ -212,7 +230,7 @@ STOP_WORDS = frozenset(_STOP_WORDS.split())
 
 def english(text: str) -> list[str]:
     """Return what `lucene` does of a text in one way of writing it."""
-    return lucene(folded(text))
+    return lucene(_one_way(text))
 
 
 def lucene(text: str) -> list[str]:
