@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlsplit
 
 from bears.errors import ConfigurationError
 from bears.files.visible import holds_password
@@ -31,7 +32,7 @@ KEY = re.compile(
 )
 SHORTEST = 8
 """Shorter values of environment variables may be everyday words."""
-PATH = re.compile(r"://[^/\\\s?#]*(\S*)")
+ADDRESS = re.compile(r"://(\S*)")
 COMMIT = re.compile(r"[0-9a-f]{40}")
 """A Git revision, which is part of the addresses of data."""
 UNBROKEN = re.compile(r"[A-Za-z0-9]{16,}")
@@ -60,6 +61,24 @@ def refuse_secrets(config: Any) -> None:
             raise ConfigurationError(f"{place} holds {problem}. {REMEDY}")
 
 
+def check_address(address: str, where: str) -> None:
+    """Raise ConfigurationError if a text is no HTTP address; never show it.
+
+    Args:
+        where: the setting that holds it, for the message.
+    """
+    try:
+        parts = urlsplit(address)
+        right = parts.scheme in ("http", "https") and parts.hostname and parts.port != 0
+    except ValueError:
+        right = None
+    if not right or not address.isprintable() or " " in address:
+        raise ConfigurationError(
+            f"{where} is not the address of a server; expected http://HOST:PORT/PATH, or https, "
+            "with a port from 1 to 65535"
+        )
+
+
 def without_secret(override: str) -> str:
     """Return a Hydra override with an ellipsis in place of a value that may be a secret."""
     name, sign, value = override.partition("=")
@@ -76,11 +95,11 @@ def _secret_in(name: str, text: str, known: dict[str, str]) -> str:
         if value in text:
             return f"what the environment variable {variable} holds"
     if holds_password(text):
-        return "an address with a user's name, a password or a key in it"
+        return "an address with more than a scheme, a host, a port and a path, which may be a key"
     if KEY.search(text) or (text and SETTING.fullmatch(name)):
         return "what looks like a key"
     if any(
-        _is_random(part) for path in PATH.findall(text) for part in re.split(r"[/\\?&=#]", path)
+        _is_random(part) for rest in ADDRESS.findall(text) for part in re.split(r"[/\\.:]", rest)
     ):
         return (
             "an address with a long random-looking part, which may be a key (if the server needs "

@@ -15,7 +15,7 @@ from pydantic import NonNegativeFloat, PositiveFloat, PositiveInt
 
 from bears.config import read_mapping
 from bears.config.packaged import conf_file
-from bears.config.secrets import VARIABLE_FORM, is_variable
+from bears.config.secrets import VARIABLE_FORM, check_address, is_variable
 from bears.config.typed import parse
 from bears.errors import ConfigurationError
 from bears.files.intake.files import read_text
@@ -186,8 +186,7 @@ def find_access(endpoint: Endpoint, env_folder: Path | None = None) -> Access:
     """
     known, name = environment(env_folder), endpoint.api_key_env
     base_url = (endpoint.base_url or known.get("OPENAI_BASE_URL") or PROVIDER).rstrip("/")
-    if not base_url.startswith(("http://", "https://")):
-        raise ConfigurationError(f"{endpoint.where}.base_url: {base_url!r} is not an http address")
+    check_address(base_url, f"{endpoint.where}.base_url")
     key = value_of(name, f"{endpoint.where}.api_key_env", env_folder)
     if not name and base_url == PROVIDER:
         raise ConfigurationError(

@@ -17,13 +17,14 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from bears.config import checkout
 from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
+from bears.config.secrets import check_address
 from bears.config.typed import named, parse
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
 from bears.files.intake.files import json_value
 from bears.files.journal import Journal
 from bears.files.records import digest_of, read_lines, write_lines
 from bears.files.shown import complain
-from bears.files.visible import one_line, without_passwords
+from bears.files.visible import one_line
 from bears.layout import LOCAL
 from bears.llm.models import value_of
 from bears.retrieval.outside.matching import PassageMatcher, Reply, Step, matched, reply_of
@@ -77,8 +78,11 @@ class OutsideSettings:
             )
 
     def address(self) -> str:
-        """Return where it is asked; empty if it is a function."""
-        return self.url or value_of(self.url_env, f"{self.part}.url_env", checkout())
+        """Return where it is asked; empty if it is a function. Raises ConfigurationError."""
+        address = self.url or value_of(self.url_env, f"{self.part}.url_env", checkout())
+        if address:
+            check_address(address, f"{self.part}.{'url' if self.url else 'url_env'}")
+        return address
 
 
 @dataclass(frozen=True)
@@ -110,7 +114,7 @@ class OutsideSystem:
     def __init__(self, settings: OutsideSettings) -> None:
         self._settings, self._ask = settings, _asking(settings)
         # Whether replies are kept, and how many may fail, changes no reply.
-        url = without_passwords(settings.address())
+        url = settings.address()
         asked: dict[str, Any] = {"call": settings.call, "url": url, "k": settings.k}
         if settings.call:
             # Another version of a function is another system.

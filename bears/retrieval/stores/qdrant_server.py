@@ -8,7 +8,8 @@ from typing import Annotated, Any, Literal, TypeVar
 from pydantic import Field
 
 from bears.config import checkout
-from bears.errors import ConfigurationError, StoreError
+from bears.config.secrets import check_address
+from bears.errors import StoreError
 from bears.llm.models import check_variable, value_of
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stores.memory import FIT
@@ -57,21 +58,17 @@ class Server:
         where = "vector_store.api_key_env"
         check_variable(key_env, where)
         key = value_of(key_env, where, checkout()) or None
-        try:
-            # The versions are not compared: only calls that 1.16 knows are made.
-            self.client = QdrantClient(
-                url,
-                api_key=key,
-                timeout=timeout_s,
-                check_compatibility=False,
-                # The server encodes what `Theirs.sparse_query` asks it to, not a package here.
-                cloud_inference=url != IN_PROCESS,
-            )
-        except ValueError as error:
-            raise ConfigurationError(
-                f"vector_store.url is {url!r} ({error}); expected an address such as "
-                "http://localhost:6333"
-            ) from None
+        if url != IN_PROCESS:
+            check_address(url, "vector_store.url")
+        # The versions are not compared: only calls that 1.16 knows are made.
+        self.client = QdrantClient(
+            url,
+            api_key=key,
+            timeout=timeout_s,
+            check_compatibility=False,
+            # The server encodes what `Theirs.sparse_query` asks it to, not a package here.
+            cloud_inference=url != IN_PROCESS,
+        )
 
     def ask(self, call: Callable[..., T], *args: Any, patient: bool = True, **options: Any) -> T:
         """Return the result of ``call``; retry while the server is away or overloaded.
