@@ -1,5 +1,6 @@
-"""``bears replies``: import, plan, fill, publish, review, glossary."""
+"""``bears replies``: import, plan, fill, publish, discard, review, glossary."""
 
+import sys
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -8,8 +9,10 @@ from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, RepliesMissing
 from bears.files.shown import complain
+from bears.files.visible import one_line
 from bears.language.profile import Language
 from bears.layout import ledger_of
+from bears.llm.fill import SHOWN
 from bears.llm.use import extend, missing_message
 from bears.questions.bench import for_review
 from bears.selection import spending
@@ -84,6 +87,33 @@ def publish(overrides: Sequence[str] = (), *, give_up: bool = False) -> None:
                 "To fill it from a model: bears replies fill\n"
                 f"To give up {len(given_up)} of them: bears replies publish --give-up"
             )
+
+
+def discard(overrides: Sequence[str], *, list_: bool = False, yes: bool = False) -> None:
+    """Throw away the kept replies of a use, such as those of a judge that was configured wrongly.
+
+    Removes them from data/memory and from the journal, so that they are asked for and paid again.
+
+    Args:
+        overrides: select the uses, as they were configured: judge=relevance
+        list_: show how many there are, and some of them, and remove nothing
+        yes: do not ask
+    """
+    groups = {word.lstrip("+").partition("=")[0].partition(".")[0] for word in overrides}
+    for workflow in workflows(composed("", overrides)):
+        if workflow.use.settings.where.partition(".")[0] not in groups:
+            continue
+        used = workflow.resolve().used
+        usd = workflow.price.of(*workflow.cost(used.keys()))
+        print(f"{len(used)} {workflow.use.wanted}, which cost US$ {usd:.4f}")
+        for entry in [*used.values()][:SHOWN] if list_ else ():
+            print(f"  {one_line(entry.text)} → {one_line(entry.answer)}")
+        if list_ or not used:
+            continue
+        if not yes and not (sys.stdin.isatty() and input("Discard? [y/N] ").lower() == "y"):
+            raise ConfigurationError("nothing was discarded; --yes discards without asking")
+        workflow.discard(used.keys())
+        print(f"{workflow.replies}: {len(used)} discarded")
 
 
 def review(
@@ -163,6 +193,7 @@ COMMAND = {
     "plan": plan,
     "fill": fill,
     "publish": publish,
+    "discard": discard,
     "review": review,
     "glossary": glossary,
 }

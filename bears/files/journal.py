@@ -20,6 +20,7 @@ from typing import IO, Any
 
 from bears.errors import FormatError
 from bears.files.lock import locked
+from bears.files.records import atomic_write
 
 LINE = re.compile(rb'\{"checksum":"([0-9a-f]{64})","row":(\{.*\})\}\n?', re.DOTALL)
 
@@ -94,6 +95,12 @@ class Journal:
         _make_folder(self.path.parent)
         with locked(Path(f"{self.path}.lock"), str(self.path), "fill"):
             yield
+
+    def drop(self, unwanted: Callable[[JournalRow], bool]) -> None:
+        """Remove rows for good; call it in a block of `exclusive`."""
+        kept = [row for row in self.rows() if not unwanted(row)]
+        with atomic_write(self.path) as stream:
+            stream.writelines(map(_line, kept))
 
     @contextmanager
     def writer(self) -> Iterator[Append]:

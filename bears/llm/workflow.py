@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any, Generic, TypeVar
 
 from bears.config import checkout
 from bears.files.journal import Journal, JournalRow
+from bears.files.lock import locked_folder
 from bears.files.shown import complain
 from bears.layout import JOURNAL
 from bears.llm.client import Online
@@ -144,6 +145,19 @@ class Workflow(Generic[U]):
         needs = self.use.resolve(known)
         missing = len(needs.missing) + len(needs.waiting)
         return *extend(self.replies, self.use.name, needs.used.values()), missing
+
+    def cost(self, keys: Collection[str]) -> tuple[int, int]:
+        """Return the input and the output tokens that replies with these keys took."""
+        rows = [row for row in self.rows() if row["key"] in keys and "model" in row]
+        return sum(row["input_tokens"] for row in rows), sum(row["output_tokens"] for row in rows)
+
+    def discard(self, keys: Collection[str]) -> None:
+        """Remove the replies with these keys from the published file and from the journal."""
+        name = self.use.name
+        with self.journal.exclusive(), locked_folder(self.replies):
+            kept = KeptReplies(each for each in load(self.replies, name) if each.key not in keys)
+            self.journal.drop(lambda row: name in row and row["key"] in keys)
+            kept.save(self.replies, name)
 
     def given_up(self) -> Iterator[KeptReply]:
         """Yield what may be published for requests that are given up, if the use allows it.

@@ -78,6 +78,28 @@ def test_without_a_key_or_with_an_impossible_limit_nothing_is_sent(
     assert server.stats().get("requests", 0) == 0
 
 
+def test_replies_can_be_thrown_away_and_are_then_asked_for_again(here: Here) -> None:
+    at, server = here()
+    at.run("fill")
+    at.run("publish")
+    file = at.root / "data/memory/mini.jsonl"
+    before, rows = file.read_bytes(), at.rows()
+    usd = sum(2 * row["input_tokens"] + 8 * row["output_tokens"] for row in rows) / 1e6
+    listed = at.run("discard", "--list")
+    assert f"{ASKED} translations into" in listed
+    assert f"which cost US$ {usd:.4f}" in listed
+    assert listed.count(" → ") == 10
+    assert "--yes discards without asking" in at.run("discard", code=1)
+    assert (file.read_bytes(), at.rows()) == (before, rows)
+    assert f"{ASKED} discarded" in at.run("discard", "--yes")
+    assert at.rows() == []
+    assert not file.read_bytes().strip()
+    at.run("fill")
+    at.run("publish")
+    assert server.stats()["requests"] == 2 * ASKED
+    assert len(file.read_bytes().splitlines()) == len(before.splitlines())
+
+
 class Terminal(io.StringIO):
     def isatty(self) -> bool:
         return True
