@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from bears.config import read_mapping
 from bears.config.code import Modules, code_digests
 from bears.config.pipeline import configuration_of_stages
-from bears.layout import CONFIG
+from bears.layout import CONFIG, LANGUAGE
 
 CODE = ("bears", "stages")
 LIBRARY = Path("bears", "__init__.py")
@@ -26,7 +26,7 @@ LIBRARY = Path("bears", "__init__.py")
 
 def main(last: str, number: int) -> None:
     """Print the stages that each commit makes stale, and how many commits touch how many stages."""
-    config = read_mapping(CONFIG, "compose it")
+    config = {**read_mapping(CONFIG, "compose it"), "language": read_mapping(LANGUAGE)}
     chosen = configuration_of_stages(config)
     listed = _git("log", f"-{number}", "--no-merges", "--format=%h %p %s", last, "--", *CODE)
     counts = Counter[int]()

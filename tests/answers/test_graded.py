@@ -143,6 +143,7 @@ def test_nuggets_are_written_reviewed_and_looked_for(
     with chdir(at.root):
         table = Path("n.csv")
         words = ["--set", f"judge.base_url={server.url}", "--set", "judge.api_key_env=''", "--yes"]
+        words += ["--judge", "nuggets", "--benchmark", "mini"]
         assert main(["nuggets", "write", "n.csv", *words]) == 0, capsys.readouterr().err
         rows = read(table)
         assert len(rows) == 2 * STONES
@@ -165,7 +166,7 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         assert len(kept) == 2 * (STONES - 1)
         assert {each["author"] for each in kept} == {"me"}
         assert "It is very old." in {each["text"] for each in kept}
-        importing = ["nuggets", "import", "n.csv", "--author", "you"]
+        importing = ["nuggets", "import", "n.csv", "--author", "you", "--benchmark", "mini"]
         for change, said in (
             ({"importance": "huge"}, "row 2"),
             ({"importance": "okay"}, "'It is red.' was vital, by me, and is okay now"),
@@ -438,6 +439,8 @@ def test_people_label_nuggets_of_two_systems_or_of_one(
             Path("other.csv").unlink()
             bears("labels", "import", "l.csv", *systems, "--author", "me")
             found = json.loads(bears("labels", "decide", *systems, "--format", "json"))
+            said = bears("labels", "decide", *systems, "--within", "2", "--format", "json")
+            assert json.loads(said)["stop"]
             # A quarter of the stones is black and another green; b says green of each.
             truth = 0.25 if len(systems) == 1 else 0.25 - 0.5
             assert found["estimates"]["these"]["value"] == pytest.approx(truth)

@@ -176,7 +176,7 @@ def at(server: ProviderServer) -> list[str]:
 def test_answers_are_planned_bought_once_published_and_replayed_without_a_model(
     server: ProviderServer, workspace: Workspace
 ) -> None:
-    plan = ragas(workspace, *at(server), "--plan")
+    plan = ragas(workspace, *at(server), "--plan", "--benchmark", "mini")
     answers, scores = plan.split("replies to ragas")
     # The usual most tokens of an answer are 150; two of the three questions are equal.
     assert re.search(r"calls +2 answer", answers)

@@ -267,7 +267,9 @@ def test_an_address_is_shown_without_its_password(address: str) -> None:
     ],
 )
 def test_what_is_no_address_is_refused_and_not_shown(address: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"^here is not the address of a server") as refused:
+    with pytest.raises(
+        ConfigurationError, match=r"^here is not the address of a server"
+    ) as refused:
         check_address(address, "here")
     assert "hunter2" not in str(refused.value)
     check_address("http://[::1]:6333/a", "here")

@@ -318,7 +318,8 @@ def test_labels_may_leave_out_what_the_benchmark_knows(
     labels = scifact / "labels.csv"
     labels.write_text("system,question_id,label\nbm25.toy,q1,pass\nbm25.toy,q3,pass\n")
     words = ["labels", "price", "labels.csv", "--judge", "contains", "--format", "json"]
-    assert main([*words, "--benchmark", "scifact"]) == 0
+    more = ["--benchmark", "scifact", "--language", "en", "--yes", "--set", "judge.name=other"]
+    assert main([*words, *more]) == 0
     found = json.loads(capsys.readouterr().out)["systems"]["bm25.toy"]
     assert (found["n"], found["judge"], found["human"]) == (2, 0.5, 1.0)
     assert main(words) == 1

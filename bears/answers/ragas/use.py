@@ -45,6 +45,7 @@ class VectorRequest(ChatRequest):
     """
 
     path: ClassVar[str] = EmbeddingRequest.path
+    holds: ClassVar[str] = EmbeddingRequest.holds
 
     def body(self, name: str, model: Model, plain: bool = False) -> dict[str, Any]:  # noqa: ARG002
         """Return the JSON body."""
