@@ -18,6 +18,8 @@ TEXTS = "texts"
 CONFIG, LANGUAGE, CODE = (DATA / f"{name}.yaml" for name in ("config", "language", "code"))
 """The outputs of the stage `config`. The language has a file of its own because it is longer than
 everything else, and DVC parses files under params a dozen times in every run."""
+READS = DATA / "reads.yaml"
+"""What the project's own functions read, in git."""
 REPLIES = DATA / "memory"
 """The kept replies of models, in git."""
 

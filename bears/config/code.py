@@ -12,6 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from bears.config.reads import reads_of
 from bears.errors import ConfigurationError
 
 TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:@\d+)?")
@@ -33,6 +34,7 @@ SAYING = frozenset(
 """Modules whose edits can change no output, so they don't count: they only say things, end a
 program, or start it under the project's Python (``stages``). `bears.layout` spells paths,
 and DVC watches them in dvc.yaml."""
+OURS = ("bears", "stages")
 SHOWN = 16
 """Hexadecimal digits of a digest in data/code.yaml."""
 
@@ -41,10 +43,10 @@ def code_digests(modules: "Modules", configurations: Mapping[str, Any]) -> dict[
     """Return the digest of the code behind each stage.
 
     The code of a stage is its program, every module that the program imports, directly or not,
-    and the modules of the classes and functions that its configuration names. Comments,
-    docstrings, formatting and what only says something (`SAYING`, and calls of it) do not count,
-    and neither do the versions of Python and of packages, except of those that carry a model or
-    rules.
+    and the modules of the classes and functions that its configuration names, with the files that
+    these read (`bears.config.reads`). Comments and formatting do not count; in our own code neither
+    do docstrings and what only says something (`SAYING`, and calls of it). Nor do the versions of
+    Python and of packages, except of those that carry a model or rules.
 
     Args:
         modules: of the project and of this package.
@@ -78,8 +80,10 @@ class Modules:
         Args:
             packages: distributions whose versions count.
         """
+        names = list(names)
         found = [each for each in sorted(self.closure(names).items()) if each[0] not in SAYING]
         found += [(package, _version(package)) for package in sorted(set(packages))]
+        found += [each for name in sorted(names) for each in reads_of(name, self._project)]
         lines = "".join(f"{module} {code}\n" for module, code in found)
         return sha256(lines.encode()).hexdigest()[:SHOWN]
 
@@ -92,6 +96,12 @@ class Modules:
                     found[module], imported = self._read(module)
                     waiting += imported
         return found
+
+    def files(self, names: Iterable[str]) -> set[str]:
+        """Return the files of `closure` that are in the project, relative to it."""
+        paths = [path for path in map(self._file, self.closure(names)) if path]
+        own = [path for path in paths if path.is_relative_to(self._project)]
+        return {str(path.relative_to(self._project)) for path in own}
 
     def _with_packages(self, name: str) -> list[str]:
         """Return the module that defines ``name`` and the packages around it, which run first."""
@@ -118,6 +128,9 @@ class Modules:
                 f"{file}, line {error.lineno}: {error.msg}; correct the code"
             ) from None
         _walk(tree, words, imported)
+        if module.partition(".")[0] not in OURS:
+            # A function may read its own docstring, as a prompt.
+            words = [ast.dump(tree)]
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
         imported = list(_absolute(imported, package))
         roots = {name.partition(".")[0] for name in imported}

@@ -200,8 +200,9 @@ def named(name: object, room: str, where: str) -> Any:
         found = getattr(import_module(module), last, None)
     except ImportError as error:
         raise ConfigurationError(f"{expected} ({error})") from None
-    # An imported object belongs to another module.
-    if not callable(found) or getattr(found, "__module__", None) != module:
+    # What ours import belongs to another module. A project's own may be decorated, or partial.
+    ours = not in_project(module) and getattr(found, "__module__", None) != module
+    if not callable(found) or ours:
         raise ConfigurationError(expected)
     return found
 

@@ -17,7 +17,6 @@ from bears.files.records import write_lines
 from benchmarks.references import parser_of, subparsers
 from tests.workspace import ROOT, Workspace
 
-
 SHA = "a" * 40
 
 

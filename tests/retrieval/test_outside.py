@@ -344,6 +344,81 @@ def test_replies_belong_to_the_code_that_gave_them(
     assert ranked("return 'The lamp of page 8 is red.'") == {"page8.md"}
 
 
+READERS = {
+    "a docstring": '"""7"""\n\n\ndef number():\n    return __doc__',
+    "a function's docstring": 'def number():\n    """7"""\n    return number.__doc__',
+    "a file": "from pathlib import Path\n\n\ndef number():\n"
+    "    return Path('prompt.txt').read_text()",
+    "JSON": "import json\n\n\ndef number():\n"
+    "    with open('prompt.txt') as f:\n        return str(json.load(f))",
+    "a module by name": "from importlib import import_module\nname = 'number7'\n\n\n"
+    "def number():\n    return import_module(name).N",
+    "exec": "from pathlib import Path\n\n\ndef number():\n    known = {}\n"
+    "    exec(Path('number7.py').read_text(), known)\n    return known['N']",
+}
+
+
+@pytest.mark.parametrize("keep", [False, True])
+@pytest.mark.parametrize("kind", READERS)
+def test_what_a_function_reads_is_a_part_of_it(
+    kind: str, keep: bool, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    asks = (
+        "\n\n\ndef search(question, k):\n    with open('asked', 'a') as f:\n        f.write('.')\n"
+    )
+    asks += "    return [f'The lamp of page {number()} is red.']\n"
+
+    def ranked(number: int) -> tuple[set[str], int]:
+        (tmp_path / "asked").write_text("")
+        (tmp_path / "prompt.txt").write_text(f"{number}")
+        (tmp_path / "number7.py").write_text(f"N = '{number}'\n")
+        (tmp_path / "reader.py").write_text(READERS[kind].replace('"7', f'"{number}') + asks)
+        for name in ("reader", "number7"):
+            sys.modules.pop(name, None)
+        importlib.invalidate_caches()
+        searcher = opened(tmp_path / "index", call="reader:search", k=1, keep=keep)
+        rankings = found(searcher)
+        searcher.finish()
+        documents = {chunk.doc_id for ranking in rankings for chunk in ranking}
+        return documents, len((tmp_path / "asked").read_text())
+
+    monkeypatch.setattr(sys, "dont_write_bytecode", True)
+    assert ranked(7) == ({"page7.md"}, 30)
+    if keep or "docstring" not in kind:
+        # DVC runs it once more when what it reads is known, which asks nothing again.
+        assert ranked(7) == ({"page7.md"}, 0)
+    assert ranked(8) == ({"page8.md"}, 30)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "from functools import partial\n\n\ndef of(page, question, k):\n    return [page]\n\n\n"
+        "search = partial(of, 'The lamp of page 7 is red.')\n",
+        "from textwrap import shorten\n\n\ndef plain(f):\n    return lambda *a: f(*a)\n\n\n"
+        "@plain\ndef search(question, k):\n    return ['The lamp of page 7 is red.']\n",
+        "from .inner import search\n",
+    ],
+)
+def test_whatever_can_be_called_is_a_function_of_the_project(
+    code: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    for name in ("own_system", "own_system.inner"):
+        monkeypatch.delitem(sys.modules, name, raising=False)
+    (tmp_path / "own_system").mkdir()
+    (tmp_path / "own_system/__init__.py").write_text(code)
+    inner = "def search(question, k):\n    return ['The lamp of page 7 is red.']\n"
+    (tmp_path / "own_system/inner.py").write_text(inner)
+    importlib.invalidate_caches()
+    searcher = opened(tmp_path / "index", call="own_system:search", k=1)
+    (ranking,) = searcher.search([Query("Which?")], 10, Stopwatch())
+    assert [searcher.places[hit.doc_id].doc_id for hit in ranking] == ["page7.md"]
+
+
 def test_a_function_of_the_project_is_called(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

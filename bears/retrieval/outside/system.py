@@ -17,6 +17,7 @@ from tenacity import Retrying, retry_if_exception_type, stop_after_attempt, wait
 from bears.config import checkout
 from bears.config.code import Modules
 from bears.config.packaged import CODE_FOLDERS
+from bears.config.reads import reads_of, recorded, remember
 from bears.config.secrets import check_address
 from bears.config.typed import named, parse
 from bears.errors import ConfigurationError, FormatError, StoreError, first_line
@@ -112,16 +113,11 @@ class OutsideSystem:
     """
 
     def __init__(self, settings: OutsideSettings) -> None:
-        self._settings, self._ask = settings, _asking(settings)
-        # Whether replies are kept, and how many may fail, changes no reply.
-        url = settings.address()
-        asked: dict[str, Any] = {"call": settings.call, "url": url, "k": settings.k}
-        if settings.call:
-            # Another version of a function is another system.
-            function = settings.call.replace(":", ".")
-            asked["code"] = Modules(Path.cwd(), CODE_FOLDERS).digest([function])
-        path = checkout() / LOCAL / "outside" / f"{digest_of(asked)}.jsonl"
-        self._journal = Journal(path)
+        self._settings, self._function = settings, settings.call.replace(":", ".")
+        self._read, self._seen = set[str](), 0
+        with recorded(self._read):
+            self._ask = _asking(settings)
+        self._journal, self._more = Journal(path := self._place()), False
         rows = list(self._journal.rows())
         if {"served": settings.part} in rows and not settings.keep:
             path.unlink()
@@ -145,7 +141,8 @@ class OutsideSystem:
             return self._known.get(asked)
         started = perf_counter()
         try:
-            found = reply_of(self._ask(question), question)
+            with recorded(self._read):
+                found = reply_of(self._ask(question), question)
         except Exception as error:  # Whatever other people's code raises.
             self.failed[asked] = one_line(first_line(error), 200)
             complain(f"the system fails on {one_line(question)!r:.80}: {self.failed[asked]}")
@@ -160,6 +157,7 @@ class OutsideSystem:
             "answer": found.answer,
             "confidence": found.confidence,
         }
+        self._remember()
         self._append(row)
         self._known[asked] = _kept(row)
         return self._known[asked]
@@ -181,10 +179,37 @@ class OutsideSystem:
                 f"{one_line(question)!r:.80}: {reason}. The others are kept: run the same again, "
                 f"or let some fail: {self._settings.part}.failing=0.1"
             )
-        self._append({"served": self._settings.part})
+        if not self._more:
+            self._append({"served": self._settings.part})
         times = sorted(self._known[each].asked for each in self._asked - self.failed.keys())
         failed = {question: reason for (question, _), reason in self.failed.items()}
         return {"asked": [times[0], times[-1]] if times else [], "failed": failed}
+
+    def _place(self) -> Path:
+        """Return the path of the journal; that of another version of a function is another one."""
+        # Whether replies are kept, and how many may fail, changes no reply.
+        url, k = self._settings.address(), self._settings.k
+        asked: dict[str, Any] = {"call": self._settings.call, "url": url, "k": k}
+        if self._function:
+            asked["code"] = Modules(Path.cwd(), CODE_FOLDERS).digest([self._function])
+        return checkout() / LOCAL / "outside" / f"{digest_of(asked)}.jsonl"
+
+    def _remember(self) -> None:
+        """Keep what the function read, which is part of its version from now on.
+
+        DVC then runs the stage once more, which asks nothing again.
+        """
+        if not self._function or len(self._read) == self._seen:
+            return
+        self._seen = len(self._read)
+        known = {path for path, _ in reads_of(self._function, Path.cwd())}
+        known |= Modules(Path.cwd(), CODE_FOLDERS).files([self._function])
+        if new := self._read - known:
+            before = self._place()
+            remember(self._function, new)
+            self._journal, self._more = Journal(self._place()), True
+            if before.exists():
+                before.replace(self._journal.path)
 
     def _cut(self, step: Step) -> dict[str, Any]:
         passages = (step.passages or ())[: self._settings.k]
