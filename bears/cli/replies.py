@@ -90,7 +90,7 @@ def publish(overrides: Sequence[str] = (), *, give_up: bool = False) -> None:
 
 
 def discard(overrides: Sequence[str], *, list_: bool = False, yes: bool = False) -> None:
-    """Throw away the kept replies of a use, such as those of a judge that was configured wrongly.
+    """Discard the kept replies of a use, such as those of a judge that was configured wrongly.
 
     Removes them from data/memory and from the journal, so that they are asked for and paid again.
 

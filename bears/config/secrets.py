@@ -62,7 +62,7 @@ def refuse_secrets(config: Any) -> None:
 
 
 def check_address(address: str, where: str) -> None:
-    """Raise ConfigurationError if a text is no HTTP address; never show it.
+    """Raise ConfigurationError unless a text is an HTTP address; never show it.
 
     Args:
         where: the setting that holds it, for the message.

@@ -452,6 +452,27 @@ def test_people_label_nuggets_of_two_systems_or_of_one(
         )
 
 
+def test_the_rule_for_refusals_is_as_good_as_the_docs_say() -> None:
+    docs = (ROOT / "docs/graded.md").read_text("utf-8")
+    said: dict[str, dict[str, list[str]]] = {}
+    for line in (ROOT / "tests/data/refusals.txt").read_text("utf-8").splitlines():
+        if line.startswith("# "):
+            language, kind = line[2:].split()
+            said.setdefault(language, {})[kind] = []
+        else:
+            said[language][kind].append(line)
+    names = {"de": "German", "zh": "Chinese", "ja": "Japanese", "ko": "Korean", "sl": "Slovenian"}
+    assert said.keys() == names.keys()
+    for language, texts in said.items():
+        assert {kind: len(each) for kind, each in texts.items()} == {"refusals": 30, "answers": 30}
+        found, wrong = (
+            sum(refuses(text, language) for text in texts[kind]) for kind in ("refusals", "answers")
+        )
+        values = (found / (found + wrong), found / 30)
+        cells = " | ".join(f"{value:.2f}".removeprefix("0") for value in values)
+        assert f"| {names[language]} | {cells} |" in docs
+
+
 def test_answers_of_real_systems_are_rarely_taken_for_refusals(shared_data: Path) -> None:
     rows = json.loads((shared_data / "evouna" / "NQ.json").read_text("utf-8"))
     # The rule was made with a look at these.
