@@ -1,6 +1,6 @@
 """The files of a project that its own functions read while they run, such as a prompt.
 
-An edit of one of them is an edit of the function, which no look at its code can tell.
+An edit of one of them changes the function, although its code stays the same.
 """
 
 import os

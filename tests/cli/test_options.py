@@ -123,7 +123,7 @@ def test_exports_that_were_changed_and_preferences(workspace: Workspace) -> None
     ):
         words = [*command, "--folder", "out"]
         assert "differs" in workspace.python("bears", *words, code=1)
-        # What was recorded are no traces, which is found after the export was taken.
+        # The file has no traces, which is found after the export was taken.
         code = int("traces" in command)
         said = workspace.python("bears", *words, "--unattested", code=code)
         assert ("a.jsonl" if code else "unattested") in said
