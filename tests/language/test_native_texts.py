@@ -19,6 +19,7 @@ import pytest
 from bears.config import read_mapping
 from bears.evaluation.clusters import wilson
 from bears.files.records import read_documents, read_questions
+from bears.language.blocks import blocks
 from bears.language.gates import GATES
 from bears.language.text import Field, Text
 from bears.quality.verification.structure import TranslatedBenchmark
@@ -162,3 +163,18 @@ def test_precision_and_recall_are_as_documented(
         _ratio(len(serious & findings.keys()), len(serious)),
     ]
     assert f"| {' | '.join(row)} |" in (ROOT / "docs" / "translation.md").read_text("utf-8")
+
+
+@pytest.mark.parametrize(
+    ("text", "headings"),
+    [
+        ("Title\n=====\n\nA text.", ["Title\n====="]),
+        ("One line\nand another\n=====", []),
+        ("# A\n## B\ntext\n#no", ["# A", "## B"]),
+        ("```\n# code\n```\n", []),
+        ("=====", []),
+    ],
+)
+def test_headings_are_those_of_markdown(text: str, headings: list[str]) -> None:
+    found = [text[each.start : each.end] for each in blocks(text) if each.heading]
+    assert found == headings
