@@ -107,15 +107,15 @@ def test_when_all_are_labelled_the_difference_is_known() -> None:
 
 @pytest.mark.slow
 def test_equal_systems_are_rarely_called_different_however_often_one_looks() -> None:
-    rng, wrong, draws = np.random.default_rng(5), 0, 10_000
+    rng, wrong, draws = np.random.default_rng(5), 0, 4_000
     for seed in range(draws):
         # As many questions on which either is better; the judge sees some of that.
         labels = rng.permutation(np.repeat([1.0, -1.0, 0.0], [30, 30, 140]))
         judge = np.where(rng.random(200) < 0.6, labels, rng.permutation(labels))
         items = answers(np.select([judge < 0, judge > 0], [0, 3], 1).tolist())
         wrong += first_look(items, *labelled(items, labels, Random(seed), 200)) is not None
-    # Two standard errors of 10,000 draws are 0.4 points.
-    assert wrong / draws <= 0.054
+    # Two standard errors of 4,000 draws are 0.7 points.
+    assert wrong / draws <= 0.057
 
 
 @pytest.mark.slow

@@ -99,7 +99,7 @@ def test_intervals_hold_for_answers_pairs_and_graded_judges(shared_data: Path, s
     known |= {name: (d, judge, -1.0, 1.0) for name, d, judge, _ in differences(shared_data)}
     known |= graded(shared_data)
     assert len(known) == 5 + 10 + 11
-    rng, draws = np.random.default_rng(size), 1000
+    rng, draws = np.random.default_rng(size), 400
     for name, (labels, judge, worst, best) in known.items():
         held, rates = 0, []
         for _ in range(draws):
@@ -110,8 +110,8 @@ def test_intervals_hold_for_answers_pairs_and_graded_judges(shared_data: Path, s
             held += found is not None and found.low <= labels.mean() <= found.high
             if size == 300:
                 rates.append(exchange_rate(seen, judge) or 1)
-        # 93 to 97 %, and two standard errors of 1,000 draws.
-        assert 0.916 <= held / draws <= 0.984, (name, held)
+        # 93 to 97 %, and two standard errors of 400 draws.
+        assert 0.906 <= held / draws <= 0.986, (name, held)
         if size == 300:
             assert np.mean(rates) == pytest.approx(exchange_rate(labels, judge), abs=0.1), name
 
@@ -119,7 +119,7 @@ def test_intervals_hold_for_answers_pairs_and_graded_judges(shared_data: Path, s
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [50, 100])
 def test_the_interval_of_an_exchange_rate_holds(shared_data: Path, size: int) -> None:
-    rng, draws, all_held = np.random.default_rng(size), 40, 0
+    rng, draws, all_held = np.random.default_rng(size), 20, 0
     for name, own in evouna(shared_data).items():
         labels, judge = np.array([*own.values()]).T
         truth, held = exchange_rate(labels, judge), 0
@@ -131,8 +131,8 @@ def test_the_interval_of_an_exchange_rate_holds(shared_data: Path, size: int) ->
             found = exchange_interval(seen, judge)
             held += found is not None and found[0] <= truth <= found[1]
         all_held += held
-        # 95 %, less three standard errors of 40 draws.
-        assert held / draws >= 0.84, name
+        # 95 %, less three standard errors of 20 draws.
+        assert held / draws >= 0.8, name
     assert all_held / (5 * draws) >= 0.9
 
 
