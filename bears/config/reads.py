@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from bears.config import read_mapping, write_yaml
+from bears.config.typed import parse
 from bears.files.records import sha256_of
 from bears.layout import READS
 
@@ -53,11 +54,16 @@ def _audit(event: str, details: tuple[Any, ...]) -> None:
 
 def reads_of(function: str, project: Path) -> list[tuple[str, str]]:
     """Return the files that a function read when it last ran, with their sha256 now."""
-    paths = read_mapping(project / READS).get(function, ())
+    paths = _known(project / READS).get(function, ())
     return [(p, sha256_of(project / p) if (project / p).is_file() else "") for p in paths]
 
 
 def remember(function: str, found: Collection[str]) -> None:
     """Add files to those that a function reads."""
-    known = read_mapping(READS)
-    write_yaml(READS, {**known, function: sorted({*known.get(function, ()), *found})})
+    known = _known(READS)
+    all_of_it = {**known, function: [*known.get(function, ()), *found]}
+    write_yaml(READS, {name: sorted(set(paths)) for name, paths in all_of_it.items()})
+
+
+def _known(path: Path) -> dict[str, list[str]]:
+    return parse(dict[str, list[str]], read_mapping(path), str(path))

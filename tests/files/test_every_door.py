@@ -24,6 +24,7 @@ from bears.cli.judgements import read_judgements
 from bears.cli.source import pin
 from bears.config import compose, read_ledger, read_mapping, read_selection
 from bears.config.pipeline import run
+from bears.config.reads import reads_of
 from bears.config.typed import parse
 from bears.errors import BearsError
 from bears.evaluation.answers.predictions import read_answers
@@ -205,6 +206,7 @@ DOORS: dict[str, tuple[str, Read]] = {
     "translation.glossary: an answer": content(
         lambda data: parse_terms(data.decode("latin-1"), "")
     ),
+    "config.reads": (".yaml", beside("data/reads.yaml", lambda _: reads_of("f", Path()))),
     "config.ledger.sheet: translations": (".csv", lambda path: read_decisions(path, {})),
     **each("config.ledger.sheet", lambda path: read_judgements(path, {}, {}), ".csv", ".xlsx"),
 }

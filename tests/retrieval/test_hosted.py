@@ -205,7 +205,7 @@ def test_the_key_may_stand_in_a_file_of_the_checkout_and_is_in_no_other_and_no_v
     ("settings", "told"),
     [
         ({"model": "unheard-of"}, "no price is known for the model 'unheard-of'.*encoder.price"),
-        ({"base_url": "ftp://x"}, "retriever.encoder.base_url: 'ftp://x' is not an http address"),
+        ({"base_url": "ftp://x"}, "retriever.encoder.base_url is not the address of a server"),
         ({"fill": "perhaps"}, "retriever.encoder.fill: .*found 'perhaps'"),
         ({"dimension": 32}, "retriever.encoder.dimension: "),
     ],
