@@ -49,6 +49,8 @@ SIGN = re.compile(
     r"(?<=\S)[ \t]*([^\w\s])(?=\s*[-\w(.])|(?<=\d)\s?([^\w\s]|[^\W\d])" rf"|({UNIT})(?=\s?\d)"
 )
 """What may compare, add or measure: between two words, or after a number."""
+ESCAPED = ("\\n", "\\r", "\\t")
+"""White space as JSON writes it, which some texts have in place of it."""
 MARKUP = re.compile("[|~←-⇿]")
 """Signs of tables and lists."""
 TWO = {">=": "≥", "<=": "≤", "!=": "≠", "٫": ".", "٬": ",", "٪": "%", "−": "-"}
@@ -169,6 +171,8 @@ class QuotedText:
         """Return whether a token goes on from the character before a place to the one after it."""
         if _is_vowel(self.text[place : place + 1] or " "):
             return True
+        if self.text[max(0, place - 2) : place] in ESCAPED and self.text[place].isdigit():
+            return False
         before = reversed(self.text[max(0, place - 9) : place])
         sides = (
             next((c for c in s if _seen(c)), " ") for s in (before, self.text[place : place + 9])
