@@ -81,11 +81,12 @@ def publish(overrides: Sequence[str] = (), *, give_up: bool = False) -> None:
         total, new, missing = workflow.publish(give_up)
         print(f"{workflow.replies}: {total} entries, {new} of them new")
         if missing:
+            up = f"\nTo give up {len(given_up)} of them: bears replies publish --give-up"
+            remedy = up if given_up else ""
             lacking = missing_message(workflow.resolve(), workflow.use.wanted)
             raise RepliesMissing(
                 f"what is there was written, {missing} texts are still missing: {lacking}\n"
-                "To fill it from a model: bears replies fill\n"
-                f"To give up {len(given_up)} of them: bears replies publish --give-up"
+                f"To fill it from a model: bears replies fill{remedy}"
             )
 
 

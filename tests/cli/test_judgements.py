@@ -254,7 +254,7 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
         (("pool", "p.csv", "--systems", "audit"), "audited does not exist; run `dvc repro audit`"),
         (("import", "absent.csv"), "absent.csv: no such file"),
         (("import", "yes.csv"), "decision"),
-        (("import", "gone.csv"), "nothing here is named q1 nobody"),
+        (("import", "gone.csv"), "there is no q1 nobody"),
         (("import", "undecided.csv"), "undecided.csv: no row has a decision"),
     ],
 )

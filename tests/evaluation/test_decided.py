@@ -171,8 +171,8 @@ HEADER = "record_id,doc_id,decision,reason,author\n"
     ("rows", "told"),
     [
         ("q,d,maybe,,\n", "row 2.decision: Input should be 'relevant'"),
-        ("q,other,not,,\n", "row 2: nothing here is named q other"),
-        ("other,d,not,,\n", "row 2: nothing here is named other d"),
+        ("q,other,not,,\n", "row 2: there is no q other"),
+        ("other,d,not,,\n", "row 2: there is no other d"),
         ("q,d,not,,\nq,d,partial,,\n", "row 3: a row above has another decision"),
     ],
 )

@@ -222,10 +222,10 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
     ("rows", "message"),
     [
         ([("q1", "question", "approve", "")], "row 2.decision: Input should be"),
-        ([("q1", "title", "accept", "")], "row 2: nothing here is named q1 title"),
+        ([("q1", "title", "accept", "")], "row 2: there is no q1 title"),
         ([("q1", "question", "correct", "\u3000\ufeff\u200b")], "row 2: .*its text is empty"),
-        ([("q9", "question", "accept", "")], "row 2: nothing here is named q9 question"),
-        ([("q1", "content", "accept", "")], "row 2: nothing here is named q1 content"),
+        ([("q9", "question", "accept", "")], "row 2: there is no q9 question"),
+        ([("q1", "content", "accept", "")], "row 2: there is no q1 content"),
         (
             [("q1", "question", "accept", ""), ("q1", "question", "correct", "Who?")],
             "row 3: a row above has another decision on q1 question",

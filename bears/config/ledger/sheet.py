@@ -113,7 +113,7 @@ class Sheet:
         """Raise ConfigurationError if a row does not show what it should."""
         if current is None:
             item = _named([row[name] for name in self.place])
-            raise ConfigurationError(f"{where}: nothing here is named {item}")
+            raise ConfigurationError(f"{where}: there is no {item}; write the table again")
         if row[SHOWN] and row[SHOWN] != self.digest(row):
             raise ConfigurationError(
                 f"{where}: its names or texts are not those that were written into it, or it is "
@@ -135,4 +135,4 @@ def _plain(cell: object) -> str:
 
 
 def _named(names: Iterable[str]) -> str:
-    return " ".join(filter(None, names))[:120] or "so"
+    return " ".join(filter(None, names))[:120] or "item without a name"
