@@ -59,9 +59,9 @@ def printed(folder: Path, qrels: Qrels, run: dict[str, Ranking]) -> dict[str, di
             write(question_id, ranking)
     command = [sys.executable, "-m", "ir_measures", "--by_query", "--places", "-1", "qrels", "run"]
     found: defaultdict[str, dict[str, float]] = defaultdict(dict)
-    # Together with others, Accuracy is 0 where it is undefined by itself, and NumRelRet may take
-    # the place of NumRet, depending on Python's hash seed.
-    alone = ["Accuracy", "NumRelRet"]
+    # Together with others, Accuracy is 0 where it is undefined by itself, and NumRet may have the
+    # values of NumRelRet, depending on Python's hash seed.
+    alone = ["Accuracy", "NumRelRet", "NumRet"]
     rest = [name for name in (*NAMES, *OTHERS) if name not in alone]
     for names in (*([name] for name in alone), rest):
         done = subprocess.run(
