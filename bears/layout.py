@@ -10,7 +10,7 @@ LOCAL = Path(".bears")
 """The journal, locks, vectors and downloads of this project, which git and DVC ignore."""
 JOURNAL, LOCKS = LOCAL / "journal.jsonl", LOCAL / "locks"
 SCRATCH = LOCAL / "index"
-FETCHED = LOCAL / "fetched.json"
+FETCHED, COMPOSED = LOCAL / "fetched.json", LOCAL / "composed.json"
 EMBEDDINGS, TIMINGS = LOCAL / "embeddings", LOCAL / "timing"
 TEXTS = "texts"
 """The folder within `LOCAL` for the texts of PDFs."""

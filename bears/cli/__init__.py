@@ -4,6 +4,7 @@ Commands are made from functions: parameters become arguments, and docstrings be
 """
 
 import argparse
+import gc
 import inspect
 import re
 import sys
@@ -141,6 +142,8 @@ def _run(words: Sequence[str]) -> int | None:
     elsewhere = arguments.get("folder") or (files and all(map(isfile, files)))
     if words[0] not in ANYWHERE and not elsewhere:
         require_project()
+    # statsmodels collects garbage in every call; what was imported needs no search.
+    gc.freeze()
     # A project's own modules.
     sys.path.append(str(Path.cwd()))
     status: int | None = arguments.pop("_function")(**arguments)

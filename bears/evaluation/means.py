@@ -1,6 +1,7 @@
 """The interval of a mean."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
 
 import numpy as np
 from scipy import stats
@@ -70,8 +71,18 @@ def worst_case(values: Floats, low: float, tail: float) -> Floats:
     return np.asarray(np.quantile(np.concatenate(parts), tail, axis=0), np.float64)
 
 
-def _weights(n: int, more: Sequence[float]) -> Iterator[Floats]:
-    """Yield random weights of n values, and of parts of a value of these sizes; rows sum to 1."""
+def _weights(n: int, more: Sequence[float]) -> Iterable[Floats]:
+    """Return random weights of n values, and of parts of a value of these sizes; rows sum to 1."""
+    return _few_weights(n, more) if RESAMPLES * n <= AT_ONCE else _drawn_weights(n, more)
+
+
+@lru_cache(maxsize=2)
+def _few_weights(n: int, more: Sequence[float]) -> Sequence[Floats]:
+    """Return weights that fit in memory, which most intervals of a comparison share."""
+    return [*_drawn_weights(n, more)]
+
+
+def _drawn_weights(n: int, more: Sequence[float]) -> Iterator[Floats]:
     rng = np.random.default_rng(SEED)
     for size in sizes(RESAMPLES, n):
         own = rng.standard_exponential((size, n))

@@ -1,21 +1,21 @@
 """The configuration and the records that a command works on."""
 
 from collections.abc import Sequence
-from copy import deepcopy
-from functools import lru_cache
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
 from bears.config import Config, compose, read_mapping, read_selection
+from bears.config.packaged import PACKAGE, conf_folders
 from bears.config.shape import BenchmarkIdentity, Configuration, Source, source_of
 from bears.config.typed import configured, parse
-from bears.errors import AttestationFailed, ConfigurationError
+from bears.errors import AttestationFailed, ConfigurationError, FormatError
 from bears.files.intake.files import json_value
 from bears.files.manifest import check
-from bears.files.records import read_json, sha256_of, to_json
+from bears.files.records import digest_of, read_json, sha256_of, to_json, write_text
 from bears.files.shown import complain
 from bears.language.tags import check_tag
-from bears.layout import CONF, CONFIG, PARAMS, BenchmarkFiles
+from bears.layout import COMPOSED, CONF, CONFIG, PARAMS, BenchmarkFiles
 from bears.publishing.attestation import ATTESTATION, Attestation
 from bears.results.records import EXPORTED, Records
 
@@ -34,16 +34,20 @@ def composed(benchmark: str = "", overrides: Sequence[str] = ()) -> Config:
     selection = read_selection(PARAMS)
     if benchmark and benchmark != selection.get("benchmark"):
         selection |= {"benchmark": benchmark, "overrides": []}
-    # A command composes it several times, which takes half a second each.
-    stamps = [(str(each), each.stat().st_mtime_ns) for each in sorted(CONF.rglob("*.yaml"))]
-    return deepcopy(_composed(Path.cwd(), to_json(selection), tuple(overrides), tuple(stamps)))
-
-
-@lru_cache(maxsize=4)
-def _composed(
-    _folder: Path, selection: str, overrides: Sequence[str], _stamps: Sequence[tuple[str, int]]
-) -> Config:
-    return compose(CONF, json_value(selection.encode()), overrides)
+    # Composing takes most of a second, and nothing but these files changes what it gives.
+    files = [file for folder in conf_folders() for file in folder.rglob("*.yaml")]
+    files += (PACKAGE / "config").rglob("*.py")
+    stamps = sorted((str(file), file.stat().st_mtime_ns) for file in files)
+    key = digest_of({"selection": selection, "overrides": overrides, "files": stamps})
+    with suppress(ConfigurationError, FormatError, FileNotFoundError):
+        known = parse(Config, json_value(COMPOSED), str(COMPOSED))
+        if known.get("key") == key:
+            return parse(Config, known["config"], str(COMPOSED))
+    config = compose(CONF, selection, overrides)
+    text = to_json({"key": key, "config": config})
+    if json_value(text.encode())["config"] == config:
+        write_text(COMPOSED, text)
+    return config
 
 
 def selected(config: Config) -> Configuration:

@@ -17,9 +17,12 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from omegaconf import OmegaConf
 
+from bears import layout
 from bears.config import compose, read_selection
 from bears.config.typed import build, configured, keys_of, parse
 from bears.errors import ConfigurationError, FormatError
+from bears.selection import configuration
+from bears.selection.configuration import composed
 from bears.types import ForbidsExtra
 from stages import config
 from tests.workspace import ROOT, environment_for
@@ -306,6 +309,26 @@ def test_what_cannot_be_built_is_a_matter_of_configuration(
 ) -> None:
     with pytest.raises(ConfigurationError, match=message):
         build({**RETRIEVER, **change}, "retriever")
+
+
+def test_a_kept_composition_is_that_of_the_files_as_they_are(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(project)
+    fresh, kept = composed(), layout.COMPOSED
+    assert fresh == compose(CONF, MINI)
+    with monkeypatch.context() as patch:
+        patch.setattr(configuration, "compose", None)
+        assert composed() == fresh
+    assert composed("", ["sample.seed=7"])["sample"]["seed"] == 7
+    assert composed() == fresh
+    for damage in (b"", b"{", b"[]", b'{"key": "x"}', kept.read_bytes()[:-9]):
+        kept.write_bytes(damage)
+        assert composed() == fresh
+    file = project / "conf/retriever/bm25.yaml"
+    file.write_text(file.read_text("utf-8").replace("default: words", "default: en"), "utf-8")
+    assert composed()["retriever"] == compose(project / "conf", MINI)["retriever"]
+    assert composed()["retriever"] != fresh["retriever"]
 
 
 @pytest.mark.slow

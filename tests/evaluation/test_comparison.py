@@ -6,9 +6,12 @@ import math
 import re
 from pathlib import Path
 
+import networkx as nx
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from scipy import stats
 from statsmodels.stats.contingency_tables import mcnemar as plain_mcnemar
 from statsmodels.stats.multitest import multipletests
@@ -313,6 +316,20 @@ def test_systems_share_a_letter_just_where_they_cannot_be_told_apart() -> None:
     assert letters(["a", "b", "c"], different) == {"a": "a", "b": "ab", "c": "b"}
     ranks = rank_ranges({"a": 0.9, "b": 0.8, "c": 0.7}, different)
     assert ranks == {"a": (1, 2), "b": (1, 3), "c": (2, 3)}
+
+
+@given(st.integers(1, 12), st.sets(st.frozensets(st.integers(0, 11), min_size=2, max_size=2)))
+def test_letters_are_the_largest_sets_of_systems_that_do_not_differ(
+    n: int, pairs: set[frozenset[int]]
+) -> None:
+    names = [f"s{i}" for i in range(n)]
+    differ = {frozenset(f"s{i}" for i in pair) for pair in pairs if max(pair) < n}
+    found = letters(names, differ)
+    alike = nx.Graph()
+    alike.add_nodes_from(names)
+    alike.add_edges_from(p for p in itertools.combinations(names, 2) if frozenset(p) not in differ)
+    sets = {frozenset(n for n in names if letter in found[n]) for letter in "".join(found.values())}
+    assert sets == set(map(frozenset, nx.find_cliques(alike)))
 
 
 def test_latex_marks_what_each_system_is_significantly_better_than() -> None:

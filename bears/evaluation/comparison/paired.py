@@ -50,7 +50,8 @@ def _smallest_size(n: int, alpha: float) -> float:
 
     The chance that the difference is significant in the wrong direction, below 0.0001, is left out.
     """
-    critical = stats.t.isf(alpha / 2, n - 1)
+    # The functions of `scipy.stats` check their arguments for longer than they compute.
+    critical = -special.stdtrit(n - 1, alpha / 2)
     return float(special.nctdtrinc(n - 1, 1 - POWER, critical)) / math.sqrt(n)
 
 
@@ -62,7 +63,7 @@ def questions_for(difference: float, spread: float, alpha: float) -> int | None:
     if not (spread > 1e-12 and difference > 1e-12):
         return None
     size = difference / spread
-    normal: float = ((stats.norm.isf(alpha / 2) + stats.norm.isf(1 - POWER)) / size) ** 2
+    normal: float = ((special.ndtri(alpha / 2) + special.ndtri(1 - POWER)) / size) ** 2
     n: int = max(2, math.ceil(normal))
     if n > MOST:
         return None
