@@ -4,12 +4,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted
+from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted, settings_of
 from bears.config import AUTO
 from bears.config.packaged import SHIPPED, pipeline
 from bears.errors import ConfigurationError
@@ -31,12 +31,14 @@ def init(
     folder: Path,
     *,
     documents: Path | None = None,
+    questions: Path | None = None,
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
     ir_dataset: str = "",
     source: str = "",
     benchmark: str = "",
+    set_: Sequence[str] = (),
     ci: Literal["github", "gitlab"] | None = None,
 ) -> None:
     """Make a project with a benchmark.
@@ -47,17 +49,20 @@ def init(
 
     Args:
         folder: of the project; its name is that of the benchmark
-        documents: a folder of documents; questions.csv or questions.xlsx in it holds the questions
+        documents: a folder of documents
+        questions: a file of questions about them: JSON, JSON Lines, YAML, CSV, TSV, .xlsx or
+            Parquet; default: the file `questions` in the folder, with one of these endings
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
         ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark that ships with the package
+        set_: as for `bears new`
         ci: write a workflow that runs `bears gate` on every change, and requirements.txt; also for
             a project that is there
     """
-    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions)
     if folder.resolve() == SHIPPED.resolve():
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
@@ -80,7 +85,7 @@ def init(
     asked = True
     if not shipped and not kept:
         try:
-            asked = add(name, origin, folder)
+            asked = add(name, origin, folder, settings_of(set_))
         except BaseException:
             for path in written:
                 (folder / path).unlink()

@@ -1,5 +1,6 @@
 """``bears new``: add a benchmark to a project."""
 
+import os
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -8,14 +9,17 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any
 
+from tabulate import tabulate
+
 from bears.cli.source import changed, described, setting
 from bears.config import compose, conf_text, read_selection
 from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
-from bears.files.spreadsheet import read_cells
 from bears.files.visible import one_line
 from bears.layout import CONF, PARAMS
-from bears.sources.folder.read import QUESTIONS, WORKBOOK, table_of
+from bears.sources.folder.asked import ENDINGS, looks_asked
+from bears.sources.folder.fields import ROLES
+from bears.sources.folder.read import QUESTIONS, table_of
 from bears.sources.inspection import Look
 from bears.sources.location import dataset_of
 
@@ -33,6 +37,7 @@ class Origin:
 
     Args:
         documents: a folder of documents, with or without a file of questions.
+        questions: a file of questions about these documents; None: one in the folder, if any.
         hub: ``owner/name`` of a dataset on the hub.
         rows: a file of rows.
         beir: a folder in the layout of BEIR.
@@ -48,17 +53,22 @@ class Origin:
     ir_dataset: str = ""
     source: str = ""
     benchmark: str = ""
+    questions: Path | None = None
 
     def __post_init__(self) -> None:
-        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+        made_of = {name: value for name, value in vars(self).items() if name != "questions"}
+        given = [f"--{name.replace('_', '-')}" for name, value in made_of.items() if value]
         if len(given) > 1:
             raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
+        if self.questions and not self.documents:
+            raise ConfigurationError("--questions needs --documents FOLDER, which they are about")
 
 
 def new(
     name: str,
     *,
     documents: Path | None = None,
+    questions: Path | None = None,
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
@@ -74,19 +84,22 @@ def new(
 
     Args:
         name: a word for the benchmark
-        documents: a folder of documents; questions.csv or questions.xlsx in it holds the questions
+        documents: a folder of documents
+        questions: a file of questions about them: JSON, JSON Lines, YAML, CSV, TSV, .xlsx or
+            Parquet; default: the file `questions` in the folder, with one of these endings
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
         ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
         benchmark: a benchmark to start from
-        set_: SETTING=VALUE of its source, such as on_bad_row=skip or 'fields={question: frage}'
+        set_: SETTING=VALUE of its source, such as on_bad_row=skip, or ROLE=FIELD for the fields of
+            questions, such as document=expected_file
     """
-    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions)
     if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
-    asked = add(name, origin, Path(), dict(map(setting, set_)))
+    asked = add(name, origin, Path(), settings_of(set_))
     choice = f"benchmark={quoted(name)}"
     choice = f'"{choice}"' if "'" in choice else choice
     print(f"next: dvc exp run -S {choice}" if asked else WITHOUT_QUESTIONS)
@@ -94,10 +107,23 @@ def new(
 
 COMMAND = new
 WITHOUT_QUESTIONS = (
-    f"next: write {QUESTIONS} or {WORKBOOK} in that folder, with the columns question, answer, "
-    "document and quotation. Or let a model write the questions: in the file above, replace `own` "
-    "under `defaults` by `made-own`; docs/made-questions.md describes that"
+    f"next: write {QUESTIONS}.csv or {QUESTIONS}.xlsx in that folder, with the columns question, "
+    "answer, document and quotation, or name a file of questions: --questions FILE. Or let a model "
+    "write the questions: in the file above, replace `own` under `defaults` by `made-own`; "
+    "docs/made-questions.md describes that"
 )
+
+
+def settings_of(words: Sequence[str]) -> dict[str, Any]:
+    """Return the settings of a source that words give, ROLE=FIELD among its fields."""
+    known: dict[str, Any] = {}
+    for word in words:
+        role, equals, name = word.partition("=")
+        if role in ROLES and equals:
+            known.setdefault("fields", {})[role] = name
+        else:
+            known |= [setting(word)]
+    return known
 
 
 def quoted(name: str) -> str:
@@ -170,8 +196,8 @@ def _guessed(
         if origin.beir:
             splits = {path.stem for path in (folder / "qrels").glob("*.tsv")} or {"test"}
             given["split"] = "test" if "test" in splits else min(splits)
-        if origin.documents and (table := _questions_in(folder)):
-            given["settings"] = {"questions": table}
+        if origin.documents and (table := origin.questions or _questions_in(folder)):
+            given["settings"] = {"questions": os.path.relpath(table.resolve(), folder.resolve())}
     shapes = (known["shape"],) if "shape" in known else shapes
     look = described({**given, **known}, shapes, project)
     base = look.source.shape if look.source.shape in BASES else "any"
@@ -182,28 +208,35 @@ def _guessed(
     return base, f"{what.get(base, 'The rows of')} {one_line(place)}.", settings, look
 
 
-def _questions_in(folder: Path) -> str:
-    """Return the table of a folder that has questions, unless it has the usual name."""
-    tables = sorted([*folder.glob("*.csv"), *folder.glob("*.xlsx")])
-    for path in [] if table_of(folder).exists() else tables:
-        try:
-            _, header = next(read_cells(path), (0, []))
-        except BearsError:
-            continue
-        if "question" in [cell.strip().lower() for cell in header]:
-            return path.name
-    return ""
+def _questions_in(folder: Path) -> Path | None:
+    """Return the only file of a folder that has questions, unless one has the usual name."""
+    if table_of(folder):
+        return None
+    files = (path for path in sorted(folder.glob("*.*")) if path.suffix.lower() in ENDINGS)
+    found = [path for path in files if looks_asked(path)]
+    if len(found) > 1:
+        names = ", ".join(path.name for path in found)
+        raise ConfigurationError(
+            f"{names} in {folder} have questions; name one: --questions {found[0]}"
+        )
+    return found[0] if found else None
 
 
 def _print(look: Look, project: Path) -> None:
     """Print what was found and guessed."""
     source = look.source
-    table = source.settings.get("questions") or table_of(project / source.path).name
+    table = table_of(project / source.path, source.settings.get("questions", ""))
     lines = [
         f"language: {source.language}, guessed; licence: {source.licence}",
         f"{'at least ' * look.cut}{look.documents} documents, {look.questions} questions with gold"
-        + (f" in {table}" if source.shape == "own" and look.questions else ""),
+        + (f" in {table.name}" if table and source.shape == "own" and look.questions else ""),
     ]
+    if look.fields:
+        rows = [[one_line(f"{cell:.40}") for cell in row] for row in look.fields]
+        table_lines = tabulate(rows, headers=["field", "taken as", "example", "found"])
+        lines += [f"  {line}" for line in table_lines.split("\n")]
+    if look.unanswerable and source.shape == "own":
+        lines.append(f"questions without an answer: {look.unanswerable}")
     if look.without_gold and source.shape == "own":
         lines.append(
             f"questions without gold: {look.without_gold}; they are kept, and count once people "

@@ -11,8 +11,11 @@ from itertools import islice, takewhile
 from typing import NamedTuple
 from unicodedata import normalize
 
+import numpy as np
+from numpy.typing import NDArray
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
+from scipy import sparse
 
 from bears.language.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, ignorable
 from bears.types import Question, Span
@@ -30,6 +33,12 @@ SEED, SEEDS, OFTEN = 6, 400, 1000
 how often each."""
 MOST = 10_000
 """How many places of a quotation's letters are looked at; they may be parts of words."""
+ALIKE, LIKELY = 5, 50
+"""A text with one in so many of a quotation's pieces may have a similar passage, and how many texts
+are looked at."""
+AT_ONCE, TABLE, MIXER = 2_000_000, 24, np.uint64(0x9E3779B97F4A7C15)
+"""Letters that are looked through at once, bits of a digest for its first look-up, and the odd
+factor that mixes digests."""
 EDGE = 400
 """Letters at both ends of a quotation by which its place is found."""
 TRIED = 2_000
@@ -58,6 +67,19 @@ WITHIN_TOKENS = re.compile(f"[^\\W_{HAN}{KANA}{HANGUL}{SOUTH_EAST_ASIAN}]")
 """A letter or a digit that goes on a token, as in 101A."""
 WITHIN_WORDS = re.compile(f"[^\\W\\d_{HAN}{KANA}{HANGUL}{SOUTH_EAST_ASIAN}]")
 """A letter that goes on a word; those of other scripts are a word, or have suffixes glued on."""
+
+
+class _Letters(dict[int, str]):
+    """The letters that each character stands for, computed when it is met first."""
+
+    def __missing__(self, code: int) -> str:
+        found = self[code] = _letters(chr(code))
+        return found
+
+
+LETTERS = _Letters()
+Places = tuple[NDArray[np.int64], NDArray[np.int64]]
+"""Two arrays of the same length: a row and a column each."""
 
 
 class Match(NamedTuple):
@@ -289,7 +311,97 @@ def _contrary(passage: str, signs: Counter[str]) -> bool:
 
 def letters_of(text: str) -> str:
     """Return the letters and digits of a text, without case, accents and addresses of links."""
-    return _folded(text, _letters)[0]
+    return LINK.sub("", text).translate(LETTERS)
+
+
+class Holders:
+    """The texts that may hold quotations, found in one pass over all of them.
+
+    A text that has a quotation has all its pieces of `SEED` letters, and a similar one has many of
+    them.
+
+    Args:
+        texts: name to text.
+        quotations: every quotation that will be asked for.
+    """
+
+    def __init__(self, texts: Mapping[str, str], quotations: Iterable[str]) -> None:
+        self._names = list(texts)
+        self._place = {quotation: n for n, quotation in enumerate(dict.fromkeys(quotations))}
+        asked = [np.unique(_pieces(letters_of(each))) for each in self._place]
+        self._wanted = np.array([len(pieces) for pieces in asked], np.int64)
+        known = np.unique(np.concatenate([np.zeros(1, np.uint64), *asked]))
+        rows = np.repeat(np.arange(len(asked)), self._wanted)
+        places = [np.searchsorted(known, pieces) for pieces in asked]
+        of_quotations = _incidence([(rows, np.concatenate([rows[:0], *places]))], len(asked), known)
+        of_texts = _incidence(_known_pieces(texts.values(), known), len(texts), known)
+        self._votes = sparse.csr_array(of_quotations @ of_texts.T)
+
+    def of(self, quotation: str, similar: bool = False) -> list[str]:
+        """Return the names of the texts that may have a quotation, the likeliest first.
+
+        One of fewer than `SEED` letters may be in all of them.
+
+        Args:
+            similar: whether also those that may have a similar passage.
+        """
+        place = self._place[quotation]
+        wanted = self._wanted[place]
+        if not wanted:
+            return self._names
+        row = slice(*self._votes.indptr[place : place + 2])
+        votes, texts = self._votes.data[row], self._votes.indices[row]
+        enough = votes >= (max(1, wanted // ALIKE) if similar else wanted)
+        order = np.lexsort((texts[enough], -votes[enough]))[:LIKELY]
+        return [self._names[text] for text in texts[enough][order]]
+
+
+def _known_pieces(texts: Iterable[str], known: NDArray[np.uint64]) -> Iterator[Places]:
+    """Yield the places of texts, and those of known pieces that they have, some at a time."""
+    # Few pieces of a text are known ones, and one look into a table of bits leaves out the rest.
+    table = np.zeros(1 << TABLE, np.bool_)
+    table[known >> np.uint64(64 - TABLE)] = True
+    begin = 0
+    for batch in _batches(map(letters_of, texts)):
+        pieces = _pieces("\0".join(batch))
+        at = np.flatnonzero(table[pieces >> np.uint64(64 - TABLE)])
+        place = np.searchsorted(known[:-1], pieces[at])
+        same = known[place] == pieces[at]
+        ends = np.cumsum([len(letters) + 1 for letters in batch])
+        yield begin + np.searchsorted(ends, at[same], side="right"), place[same]
+        begin += len(batch)
+
+
+def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
+    """Yield texts in lists of about `AT_ONCE` letters."""
+    batch, size = list[str](), 0
+    for text in texts:
+        batch.append(text)
+        size += len(text)
+        if size > AT_ONCE:
+            yield batch
+            batch, size = [], 0
+    yield batch
+
+
+def _pieces(letters: str) -> NDArray[np.uint64]:
+    """Return the digest of each piece of `SEED` letters."""
+    codes = np.frombuffer(letters.encode("utf-32-le", "surrogatepass"), "<u4").astype(np.uint64)
+    size = max(0, len(codes) - SEED + 1)
+    digests = np.zeros(size, np.uint64)
+    for offset in range(SEED):
+        digests = (digests + codes[offset : offset + size]) * MIXER
+    return digests
+
+
+def _incidence(places: Iterable[Places], rows: int, known: NDArray[np.uint64]) -> sparse.csr_array:
+    """Return a matrix that has a 1 where a row has a known piece."""
+    parts = zip(*places, strict=True)
+    row, piece = (np.concatenate([np.zeros(0, np.int64), *part]) for part in parts)
+    found = sparse.csr_array((np.ones(len(row), np.int32), (row, piece)), (rows, len(known)))
+    found.sum_duplicates()
+    found.data[:] = 1
+    return found
 
 
 def _folded(text: str, fold: Callable[[str], str]) -> tuple[str, "array[int]"]:

@@ -42,23 +42,27 @@ class Look:
     Args:
         source: the description; its language and licence are guesses.
         documents, questions: how many of each the rows that were read give, with gold.
-        without_gold: how many more questions they give.
+        without_gold: how many more questions they give, whose gold is not known.
+        unanswerable: how many more, which have no answer.
         gold_documents: how many documents are gold of these questions, whether read or not.
         cut: whether there may be rows that were not read.
         question, answer, gold: of the first question that has gold; what is unknown is empty.
         left_out: files of a folder that are not read, and why.
+        fields: see `bears.sources.parts.ReadingReport`.
     """
 
     source: Source
     documents: int
     questions: int
     without_gold: int
+    unanswerable: int
     gold_documents: int
     cut: bool
     question: str
     answer: str
     gold: str
     left_out: Mapping[str, str]
+    fields: Sequence[tuple[str, str, str, str]] = ()
 
 
 def inspect(
@@ -208,8 +212,10 @@ def _look(
         for name, what, _ in parts.report.remarks
         if what.startswith(LEFT_OUT)
     }
-    counts = (documents, len(asked), len(every) - len(asked), len(gold))
-    return Look(described, *counts, parts.cut, *shown, left_out)
+    rest = [each for each in every if not _gold(each, pool)]
+    unanswerable = sum(each.question.judged for each in rest)
+    counts = (documents, len(asked), len(rest) - unanswerable, unanswerable, len(gold))
+    return Look(described, *counts, parts.cut, *shown, left_out, parts.report.fields)
 
 
 def _gold(question: SourceQuestion, pool: Sequence[Document]) -> list[str]:

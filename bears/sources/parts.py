@@ -165,6 +165,8 @@ class ReadingReport:
         remarks: what a person should know of single records: which one, what, and its text.
         warnings: sentences to show in the terminal.
         skipped: what was wrong with each row that was skipped.
+        fields: for each field of a file of questions its name, what it is taken as, an example, and
+            how much of it was found.
     """
 
     notes: Counter[str] = field(default_factory=Counter)
@@ -172,6 +174,7 @@ class ReadingReport:
     remarks: list[tuple[str, str, str]] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
+    fields: Sequence[tuple[str, str, str, str]] = ()
 
 
 @dataclass

@@ -174,7 +174,7 @@ def _cells(path: Path) -> Iterator[Row]:
     rows = csv_rows(path)
     _, header = next(rows, (0, []))
     for number, (_, cells) in enumerate(rows, start=1):
-        named = {name: _cell(cell) for name, cell in zip(header, cells, strict=True)}
+        named = {name: cell_value(cell) for name, cell in zip(header, cells, strict=True)}
         for name, cell in named.items():
             if isinstance(cell, str) and PRINTED.fullmatch(cell):
                 problem = f"{cell!r:.60} is what numpy prints; write lists and objects as JSON"
@@ -182,7 +182,7 @@ def _cells(path: Path) -> Iterator[Row]:
         yield named
 
 
-def _cell(text: str) -> Any:
+def cell_value(text: str) -> Any:
     """Return the value of a cell: a list or an object as JSON or Python writes it, or a text."""
     if text[:1] in "[{":
         with suppress(FormatError):

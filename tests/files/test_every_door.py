@@ -224,7 +224,6 @@ ELSEWHERE = {
     "cli.init": "files of the package",
     "cli.upgrade": "dvc.yaml and params.yaml as they stand, to compare; tests/cli/test_init.py",
     "config.packaged": "a file of the package",
-    "cli.new": "the header of a table; tests/cli/test_init.py",
     "answers.judging.files": "sidecar.json, sealed by its manifest",
     "answers.judging.model": "a kept reply; tests/answers/test_judge_model.py",
     "answers.judging.tables": "our own column of items",

@@ -1,18 +1,39 @@
 """Read the questions that people wrote down beside their documents, and find what they name."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from difflib import get_close_matches
 from pathlib import Path
 from types import MappingProxyType
+from typing import Any
 
-from bears.errors import SourceError
+from bears.errors import BearsError, FormatError, SourceError
+from bears.files.intake.files import json_value, lines, numbered_lines
+from bears.files.intake.tables import parquet_rows
+from bears.files.intake.yaml_text import yaml_value
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
-from bears.identity import identifier_of, question_id
-from bears.language.quotations import Match, QuotedText
+from bears.identity import question_id
+from bears.language.quotations import Holders, Match, QuotedText
+from bears.sources.folder.fields import (
+    ENDS_ASKING,
+    Cell,
+    Reading,
+    fields_of,
+    question_field,
+    read_fields,
+    unanswerable_rows,
+)
+from bears.sources.folder.named import Files
 from bears.sources.parts import pool_question
-from bears.types import SourceQuestion, Span
+from bears.sources.rows import cell_value
+from bears.types import Answer, SourceQuestion, Span
+
+TABLES = (".csv", ".tsv", ".xlsx")
+ENDINGS = (*TABLES, ".json", ".jsonl", ".yaml", ".yml", ".parquet")
+"""Of the files that questions are read from."""
+KEY, VALUE = "(key)", "(value)"
+"""The names of an object's keys and values, if its values are the rows."""
 
 
 @dataclass(frozen=True)
@@ -44,50 +65,68 @@ class Places:
         left_out: Mapping[str, str],
         dropped: Mapping[str, Sequence[str]] = MappingProxyType({}),
     ) -> None:
-        self._texts = {
+        self.texts = texts
+        self.files = Files([*texts, *stand_ins, *left_out])
+        self._quoted = {
             file: QuotedText(text, dropped.get(file, ())) for file, text in texts.items()
         }
         self._stand_ins, self._left_out = stand_ins, left_out
+        self.holders = Holders({}, ())
 
-    def find(self, document: str, quotation: str) -> Found:
-        """Return what is meant. A quotation that is not found anywhere gives a lost span.
+    def expect(self, quotations: Iterable[str]) -> None:
+        """Look for everything at once that may be a quotation."""
+        self.holders = Holders(self.texts, quotations)
 
-        Args:
-            document: a file's path, or its name if only one file has it.
-            quotation: from the document, or if none is named, from any.
+    def documents(self, named: str) -> list[str]:
+        """Return the ids of the documents that a value names.
 
         Raises:
-            ValueError: the file or the only quotation cannot be found, or may be one of several.
+            ValueError: it may be one of several files, or names one that is left out.
         """
-        file = self._file(document)
-        if not quotation:
-            if not file:
-                raise ValueError(f"there is no file {document!r:.80}")
-            return Found(file)
-        if file and (match := self._texts[file].find(quotation)):
-            return self._found(file, match, quotation)
-        return self._elsewhere(document, file, quotation)
+        found = self.files.find(named)
+        for file in found:
+            if file in self._left_out:
+                raise ValueError(
+                    f"{file} is left out: {self._left_out[file]}. Save it as a text, a Word file "
+                    "or a PDF with text and name that, or empty its name and the quotation"
+                )
+        return [self._stand_ins.get(file, file) for file in found]
 
-    def _elsewhere(self, document: str, file: str, quotation: str) -> Found:
-        """Find a quotation outside of the document that it should be in, or without one."""
+    def find(self, documents: Sequence[str], quotation: str, named: str = "") -> Found:
+        """Return where a quotation is. One that is not found anywhere gives a lost span.
+
+        Args:
+            documents: that it should be in; none: any.
+            quotation: as `expect` had it.
+            named: what names the documents in messages.
+
+        Raises:
+            ValueError: it may be in one of several documents.
+        """
+        for file in documents:
+            if match := self._quoted[file].find(quotation):
+                return self._found(file, match, quotation)
         there = {
             name: match
-            for name, text in self._texts.items()
-            if name != file and (match := text.find(quotation, similar=False))
+            for name in self.holders.of(quotation)
+            if name not in documents
+            and (match := self._quoted[name].find(quotation, similar=False))
         }
-        if not there and not file:
-            found = ((name, text.find(quotation)) for name, text in self._texts.items())
+        if not there and not documents:
+            likely = self.holders.of(quotation, similar=True)
+            found = ((name, self._quoted[name].find(quotation)) for name in likely)
             there = {name: match for name, match in found if match}
         if len(there) == 1:
             [(name, match)] = there.items()
-            return self._found(name, match, quotation, document)
-        if not document and there:
+            return self._found(name, match, quotation, named)
+        if not named and there:
             raise ValueError(
                 f"{quotation!r:.80} is in {len(there)} places: {', '.join(sorted(there)[:5])}; "
                 "quote more of it, or name one of these"
             )
         among = f"in {len(there)} other documents" if there else "in no document"
-        lost = Span(file or document, 0, 0, quotation)
+        file = documents[0] if documents else ""
+        lost = Span(file or named, 0, 0, quotation)
         return Found(file or None, lost, f"lost: {quotation!r:.80} is {among}")
 
     def _found(self, file: str, match: Match, quotation: str, named: str = "") -> Found:
@@ -99,130 +138,240 @@ class Places:
             f"{file} has it {match.times} times; the first is gold" if match.times > 1 else "",
         ]
         # With a page's number in it, a quotation is not found without that page.
-        words = self._texts[file].text[match.start : match.end]
+        words = self.texts[file][match.start : match.end]
         quoted = quotation if match.similarity == 100 else words
         span = Span(file, match.start, match.end, quoted)
         return Found(file, span, "; ".join(filter(None, remarks)))
 
-    def _file(self, document: str) -> str:
-        """Return the id of the document with this path or name, or an empty text."""
-        known = [*self._texts, *self._stand_ins, *self._left_out]
-        path = identifier_of(document.strip().replace("\\", "/").removeprefix("./"))
-        named = [path] if path in known else [f for f in known if f.rpartition("/")[2] == path]
-        if not named and document.strip() in known:
-            # It is an id, not a name.
-            named = [document.strip()]
-        if len(named) > 1:
-            raise ValueError(f"{document!r:.80} may be {', '.join(named[:5])}; give the path")
-        if named and named[0] in self._left_out:
-            raise ValueError(
-                f"{named[0]} is left out: {self._left_out[named[0]]}. Save it as a text, a Word "
-                "file or a PDF with text and name that, or empty the columns document and quotation"
-            )
-        return self._stand_ins.get(named[0], named[0]) if named else ""
 
-
-COLUMNS = ("question", "answer", "document", "quotation")
-OTHER_NAMES = {
-    **dict.fromkeys(("query", "user_input", "input"), "question"),
-    **dict.fromkeys(("reference_answer", "gold_answer", "reference", "expected_output"), "answer"),
-    **dict.fromkeys(("ground_truth", "expected_answer"), "answer"),
-    **dict.fromkeys(("file", "filename", "path", "source", "doc_name"), "document"),
-    **dict.fromkeys(("quote", "evidence", "passage"), "quotation"),
-}
-"""What other tools call these columns; read if ours are not there."""
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
 
 @dataclass
 class _Asked:
-    answer: str = ""
+    answers: dict[str, None] = field(default_factory=dict)
     gold: dict[str, int] = field(default_factory=dict)
     spans: dict[Span, None] = field(default_factory=dict)
+    unanswerable: bool = False
 
 
 def questions(
-    path: Path, name: str, dataset: str, places: Places
-) -> tuple[list[SourceQuestion], list[tuple[int, str]]]:
+    path: Path,
+    name: str,
+    dataset: str,
+    places: Places,
+    fixed: Mapping[str, str] = MappingProxyType({}),
+    language: str = "en",
+) -> tuple[list[SourceQuestion], list[tuple[str, str]], Reading]:
     """Read the questions of a folder.
 
     A question with several rows has the documents and quotations of all of them. One without a
-    document is not judged.
+    document is not judged, unless its rows say that it has no answer.
 
     Args:
-        path: a CSV file or a workbook with a column ``question``, and where they are known
-            ``answer``, ``document`` (a path) and ``quotation`` (the words of the document that
-            answer it), or one of `OTHER_NAMES`. Other columns are ignored.
+        path: a file of rows, see `question_rows`; its fields are found by
+            `bears.sources.folder.fields.read_fields`.
         name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
             DNS namespace.
         dataset: what the questions name as their source.
         places: finds the documents.
+        fixed: a role to the name of its field, where a person gave it.
+        language: BCP 47 tag of the documents.
 
     Returns:
-        The questions, and remarks on lines with their numbers.
+        The questions, remarks on lines, and how the fields were read.
 
     Raises:
-        FormatError: it is neither a CSV file nor a workbook.
-        SourceError: naming the rows: a question is empty, has two answers, or names a document
-            that cannot be found. A quotation that is not found is a span that is lost.
+        FormatError: it cannot be read.
+        SourceError: it is not certain what its fields are; or naming the rows: a question is empty,
+            has two answers, or names a document that cannot be found. A quotation that is not
+            found is a span that is lost.
     """
+    rows = question_rows(path)
+    fields = fields_of(row for _, row in rows)
+    places.expect(cell.value for each in fields.values() for cell in each.cells)
+    try:
+        reading = read_fields(fields, places.files, places.holders, fixed)
+    except SourceError as error:
+        raise SourceError(f"{path}: {error}") from None
+    silent = unanswerable_rows(reading, fields.values(), language)
+    cells = {role: _by_row(reading.cells(role)) for role in reading.fields}
     found: dict[str, _Asked] = {}
-    remarks: list[tuple[int, str]] = []
+    remarks: list[tuple[str, str]] = []
     wrong: list[str] = []
-    header, rows = question_rows(path)
-    if others := [column for column in header if column not in COLUMNS]:
-        remarks.append((1, f"columns that are ignored: {', '.join(others)}"))
-    for line, cells in rows:
-        row = dict(zip(header, cells, strict=True))
-        question, answer, document, quotation = (row.get(name, "").strip() for name in COLUMNS)
-        known = found.setdefault(question, _Asked())
+    for number, (line, _) in enumerate(rows):
+        asked = "; ".join(cell.value for cell in cells["question"].get(number, ()))
+        known = found.setdefault(asked, _Asked())
         try:
-            if blank(question):
+            if blank(asked):
                 raise ValueError("the question is empty")
-            if answer and known.answer not in ("", answer):
-                raise ValueError(f"an earlier row answers {known.answer!r:.80}")
-            known.answer = answer or known.answer
-            if document or quotation:
-                meant = places.find(document, quotation)
+            _answer(known, cells["answer"].get(number, ()), number in silent)
+            named, quoted = (cells[role].get(number, ()) for role in ("document", "quotation"))
+            for meant in _gold(places, named, quoted):
                 known.gold |= {meant.doc_id: 1} if meant.doc_id else {}
                 known.spans |= {meant.span: None} if meant.span else {}
                 remarks += [(line, meant.remark)] if meant.remark else []
         except ValueError as error:
-            wrong.append(f"line {line}: {error}")
+            wrong.append(f"{line}: {error}")
     if wrong:
         more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         raise SourceError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")
-    if not found:
-        raise SourceError(f"{path}: there is no question in it; expected {', '.join(COLUMNS)}")
-    made = []
-    for text, each in found.items():
-        identifier = question_id(name, text)
-        asked = pool_question(dataset, identifier, text, each.answer, each.gold, bool(each.gold))
-        question_ = replace(asked.question, gold_spans=tuple(each.spans))
-        made.append(replace(asked, question=question_))
-    return made, remarks
+    made = [_made(name, dataset, text, each) for text, each in found.items()]
+    return made, remarks, reading
 
 
-def question_rows(path: Path) -> tuple[list[str], Iterator[tuple[int, list[str]]]]:
-    """Return the names of the columns, and the rows below them.
+def _by_row(cells: Iterator[Cell]) -> dict[int, list[Cell]]:
+    found: dict[int, list[Cell]] = {}
+    for cell in cells:
+        found.setdefault(cell.row, []).append(cell)
+    return found
+
+
+def _answer(known: _Asked, cells: Sequence[Cell], unanswerable: bool) -> None:
+    """Add the answers of a row. Raises ValueError if an earlier row has another one."""
+    answers = dict.fromkeys(cell.value for cell in cells)
+    if unanswerable:
+        known.unanswerable, answers = True, {}
+    if answers and known.answers and answers.keys().isdisjoint(known.answers):
+        raise ValueError(f"an earlier row answers {next(iter(known.answers))!r:.80}")
+    known.answers |= answers
+
+
+def _gold(places: Places, documents: Sequence[Cell], quotations: Sequence[Cell]) -> Iterator[Found]:
+    """Yield what a row names and quotes. Raises ValueError if that cannot be found."""
+    ids = {cell: places.documents(cell.value) for cell in documents}
+    groups: dict[object, list[Cell]] = {}
+    for cell in quotations:
+        groups.setdefault(cell.group, []).append(cell)
+    elsewhere: set[str] = set()
+    for place, group in enumerate(groups.values()):
+        named = [cell for cell in documents if cell.beside(group[0])]
+        if len(named) == len(groups) > 1:
+            named = named[place : place + 1]
+        files = [doc_id for cell in named for doc_id in ids[cell]]
+        words = "; ".join(cell.value for cell in named)
+        tried = [places.find(files, cell.value, words) for cell in group]
+        found = next((each for each in tried if each.span and not each.span.lost), tried[0])
+        if found.doc_id not in files:
+            elsewhere.update(files)
+        yield found
+    for cell, own in ids.items():
+        if not own and not quotations:
+            near = places.files.near(cell.value)
+            nearest = f"; the nearest name is {near!r:.80}" if near else ""
+            raise ValueError(f"there is no file {cell.value!r:.80}{nearest}")
+        yield from (Found(doc_id) for doc_id in own if doc_id not in elsewhere)
+
+
+def _made(name: str, dataset: str, text: str, each: _Asked) -> SourceQuestion:
+    answers = [*each.answers]
+    silent = each.unanswerable and not each.gold
+    several = [Answer("free-form", answer, None) for answer in answers] if answers[1:] else []
+    asked = pool_question(
+        dataset,
+        question_id(name, text),
+        text,
+        next(iter(answers), ""),
+        each.gold,
+        bool(each.gold) or silent,
+        answers=(Answer("unanswerable", "", ()),) if silent else tuple(several),
+    )
+    return replace(asked, question=replace(asked.question, gold_spans=tuple(each.spans)))
+
+
+def check_asked(path: Path, fixed: Mapping[str, str]) -> None:
+    """Refuse a file without questions, which takes less time than reading the documents.
+
+    Raises what `questions` raises.
+    """
+    try:
+        question_field(fields_of(row for _, row in question_rows(path)), fixed)
+    except SourceError as error:
+        raise SourceError(f"{path}: {error}") from None
+
+
+def question_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
+    """Return the rows of a file of questions, each with what names it in messages.
+
+    The file is a table with a header (CSV, a workbook or Parquet), whose cells may hold lists as
+    JSON or Python writes them; JSON or YAML: a list of objects, an object of them, or one that has
+    such a list in it; or JSON Lines.
 
     Raises:
-        SourceError: the table has no questions.
-        FormatError: it is damaged.
+        SourceError: there is no row.
+        FormatError: it cannot be read.
     """
-    rows = read_cells(path, short=True)
-    header = [cell.strip().lower() for cell in next(rows, (1, []))[1]]
-    for place, name in enumerate(header):
-        if (known := OTHER_NAMES.get(name)) and known not in header:
-            header[place] = known
-    # The one that was meant would be ignored.
-    mistyped = [
-        column for column in {*COLUMNS} - {*header} if get_close_matches(column, header, 1, 0.8)
-    ]
-    if mistyped or COLUMNS[0] not in header or len(set(header)) < len(header):
-        raise SourceError(
-            f"{path}: its columns are {', '.join(header) or 'none'}; expected question, and where "
-            "they are known answer, document and quotation, each once"
-        )
-    return header, rows
+    found = list(_rows(path))
+    if not found:
+        raise SourceError(f"{path}: there is no question in it; expected rows with a question")
+    return found
+
+
+def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
+    ending = path.suffix.lower()
+    if ending in TABLES:
+        cells = read_cells(path, short=True)
+        header = [cell.strip() for cell in next(cells, (1, []))[1]]
+        if len({name.lower() for name in header}) < len(header):
+            raise FormatError(f"{path}: two columns are called the same: {', '.join(header)}")
+        for line, row in cells:
+            yield f"line {line}", dict(zip(header, map(cell_value, row), strict=True))
+    elif ending == ".parquet":
+        for number, row in enumerate(parquet_rows(path), start=1):
+            yield f"row {number}", row
+    elif ending == ".jsonl" or _is_lines(path):
+        for line, value in lines(path, nan="none", blank=True):
+            if not isinstance(value, dict):
+                raise FormatError(f"{path}, line {line}: expected an object, not {value!r:.40}")
+            yield f"line {line}", value
+    else:
+        yaml = ending in (".yaml", ".yml")
+        value = yaml_value(path) if yaml else json_value(path, nan="none")
+        found = [*_lists(value)]
+        if not found and isinstance(value, dict):
+            found = [[{KEY: key, VALUE: each} for key, each in value.items()]]
+        if len(found) > 1:
+            found = [rows for rows in found if _asking(rows)]
+        if len(found) > 1:
+            raise SourceError(f"{path}: {len(found)} lists in it have questions; keep one of them")
+        for number, row in enumerate(found[0] if found else (), start=1):
+            yield f"record {number}", row
+
+
+def looks_asked(path: Path) -> bool:
+    """Return whether a file has rows with questions."""
+    try:
+        rows = [row for _, row in question_rows(path)]
+    except BearsError:
+        return False
+    return _asking(rows) or any(each.named("question") == 3 for each in fields_of(rows).values())
+
+
+def _asking(rows: Sequence[Any]) -> bool:
+    """Return whether a field of rows has questions."""
+    fields = fields_of(rows).values()
+    return any(each.share(ENDS_ASKING.search) >= 0.5 for each in fields)
+
+
+def _is_lines(path: Path) -> bool:
+    """Return whether a file has a JSON object on its first line, and more below it."""
+    if path.suffix.lower() != ".json":
+        return False
+    first, second = ([*numbered_lines(path)][:2] + [(0, b"")] * 2)[:2]
+    with suppress(FormatError):
+        return isinstance(json_value(first[1]), dict) and second[1].strip()[:1] == b"{"
+    return False
+
+
+def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
+    """Yield the lists of objects, and the objects of objects, that are in no other one."""
+    if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
+        yield value
+    elif isinstance(value, dict) and value:
+        inner = [found for each in value.values() for found in _lists(each)]
+        rows = all(isinstance(each, dict) for each in value.values())
+        if inner and not (rows and len(inner) > 1):
+            yield from inner
+        elif rows:
+            yield [{KEY: key, **row} for key, row in value.items()]

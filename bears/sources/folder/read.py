@@ -16,7 +16,7 @@ from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.layout import TEXTS
-from bears.sources.folder.asked import Places, question_rows, questions
+from bears.sources.folder.asked import ENDINGS, Places, check_asked, questions
 from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts, RowRecords, own_question, pool_document
@@ -24,7 +24,8 @@ from bears.sources.pdf_text import read_ahead
 from bears.sources.rows import BadField, Ids, not_blank
 from bears.types import ForbidsExtra, Positive
 
-QUESTIONS, WORKBOOK = "questions.csv", "questions.xlsx"
+QUESTIONS = "questions"
+"""The name of the file of questions in a folder, before its ending."""
 LEFT_OUT = "left out: "
 """The beginning of a remark in the report."""
 PASSAGE = 24
@@ -39,8 +40,8 @@ class FolderSettings(ForbidsExtra):
     """How a folder is read.
 
     Args:
-        questions: a CSV file or a workbook, see `bears.sources.folder.asked`; empty: questions.csv
-            or questions.xlsx in the folder, if there is one.
+        questions: a file of rows, see `bears.sources.folder.asked.question_rows`; empty:
+            `QUESTIONS` with one of its `ENDINGS` in the folder, if there is one.
         encoding: of texts that are not UTF-8 and declare no encoding, such as ``cp1252``; empty:
             they are left out.
         repeated: a short text near the beginning or end of a file is dropped if at least this
@@ -67,19 +68,18 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
         ConfigurationError: a setting is wrong.
         SourceError: there is no document, a question cannot be used, or there are two files of
             questions, or it is a link to a file outside.
-        FormatError: the file of questions is neither CSV nor a workbook.
+        FormatError: the file of questions cannot be read.
     """
     settings = parts.settings(FolderSettings)
-    table = folder / settings.questions if settings.questions else table_of(folder)
-    if not settings.questions and leads_outside(table, folder):
+    table = table_of(folder, settings.questions)
+    if table and not settings.questions and leads_outside(table, folder):
         raise SourceError(
             f"{table} is a link to a file outside of the folder, which is not read. Copy the file "
             f"into the folder, or name it as sources.{parts.name}.settings.questions"
         )
-    asked = bool(settings.questions) or table.exists()
-    if asked:
+    if table:
         # Before minutes of reading.
-        question_rows(table)
+        check_asked(table, parts.source.fields or {})
     contents, left_out = _documents(parts, folder, settings, table)
     if settings.repeated:
         _drop_repeated(parts, contents, settings.edge, settings.repeated)
@@ -90,28 +90,37 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     read = {name: text for name, text in texts.items() if name not in replaced}
     for name, text in read.items():
         yield [pool_document(parts.dataset, name, text)]
-    if not asked:
+    if not table:
         return
     places = Places(read, replaced, left_out, {name: contents[name].dropped for name in read})
-    found, remarks = questions(table, parts.name, parts.dataset, places)
+    fixed, language = parts.source.fields or {}, parts.source.language
+    found, remarks, reading = questions(table, parts.name, parts.dataset, places, fixed, language)
+    parts.met.update(fixed)
+    parts.report.fields = reading.table
+    for name, role, example, number in reading.table:
+        what = f"{role}, such as {example:.80}: {number}"
+        parts.report.remarks.append((f"{table.name}, field {name}", what, ""))
     parts.count(table, len(found))
     for line, text in remarks:
-        parts.report.remarks.append((f"{table.name}, line {line}", text, ""))
+        parts.report.remarks.append((f"{table.name}, {line}", text, ""))
         parts.report.notes[f"lines of {table.name} with a remark in the report"] += 1
     for question in found:
         yield [question]
 
 
-def table_of(folder: Path) -> Path:
-    """Return where the questions of a folder are, or would be. Raises SourceError if two are."""
-    there = [folder / name for name in (QUESTIONS, WORKBOOK) if (folder / name).exists()]
+def table_of(folder: Path, named: str = "") -> Path | None:
+    """Return the file of a folder's questions, if there is one. Raises SourceError if two are."""
+    if named:
+        return folder / named
+    there = [folder / f"{QUESTIONS}{end}" for end in ENDINGS]
+    there = [path for path in there if path.exists()]
     if len(there) > 1:
         raise SourceError(f"{there[0]} and {there[1]} are both there; remove one of them")
-    return there[0] if there else folder / QUESTIONS
+    return there[0] if there else None
 
 
 def _documents(
-    parts: Parts, folder: Path, settings: FolderSettings, table: Path
+    parts: Parts, folder: Path, settings: FolderSettings, table: Path | None
 ) -> tuple[dict[str, Content], dict[str, str]]:
     """Return each file that is a document by its id, and for every other one why it is not."""
     contents: dict[str, Content] = {}

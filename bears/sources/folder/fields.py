@@ -1,0 +1,323 @@
+"""Find out what the fields of a file of questions are, by their values."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from functools import cached_property
+from statistics import median
+from typing import Any
+
+from bears.errors import SourceError
+from bears.language.quotations import SEED, Holders, letters_of
+from bears.language.refusals import refuses
+from bears.sources.folder.named import Files
+
+ROLES = ("question", "answer", "document", "quotation")
+NAMES = {
+    "question": ("query", "userinput", "input", "prompt", "q"),
+    "answer": (
+        *("referenceanswer", "goldanswer", "reference", "expectedoutput", "groundtruth"),
+        *("expectedanswer", "correctanswer", "idealanswer", "response", "expected", "ideal"),
+        *("target", "solution", "completion", "a"),
+    ),
+    "document": ("file", "filename", "path", "source", "docname", "docid", "documentid"),
+    "quotation": ("quote", "evidence", "passage", "excerpt", "context"),
+}
+"""What other tools call these fields, in lower case and without signs. Names decide between fields
+whose values say the same, and whether an answer that a document has is a quotation."""
+STEMS = {
+    "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
+    "answer": (
+        *("answ", "antwort", "respuesta", "risposta", "odgovor", "答", "답", "reference"),
+        *("truth", "response", "output"),
+    ),
+    "document": ("doc", "file", "source", "path", "url", "dokument", "datei", "fichier", "文件"),
+    "quotation": (
+        *("quot", "evidence", "passage", "excerpt", "context", "snippet", "span", "chunk"),
+        *("citation", "zitat", "引"),
+    ),
+}
+"""Parts of the names of such fields."""
+ENDS_ASKING = re.compile(r"[?？؟\u037e՞]\W*$")
+CODE = re.compile(r"\S*[\d_]\S*")
+"""An id or a number."""
+FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+NO_ANSWER = re.compile(r"un-?answer|(not|in)[ _-]?answer|no[ _-]?answer|out[ _-]of[ _-]scope", re.I)
+LONG = 20
+"""Letters of a sentence; a shorter text that a document has is rather an answer."""
+NEARLY, NEARLY_ALL = 0.1, 0.8
+"""Shares that differ by less are equally good."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One value of a field.
+
+    Args:
+        row: the number of its row, from 0.
+        path: the lists that it is in, each with its position there.
+        inner: whether it is in a list within a list, whose values are alternatives.
+    """
+
+    row: int
+    path: tuple[tuple[str, int], ...]
+    value: str
+    inner: bool = False
+
+    @property
+    def group(self) -> tuple[tuple[str, int], ...]:
+        """Return the path that it has in common with its alternatives."""
+        return self.path[:-1] if self.inner else self.path
+
+    def beside(self, other: "Cell") -> bool:
+        """Return whether it is at the same places of those lists that both are in."""
+        places = dict(other.path)
+        return all(places.get(name, place) == place for name, place in self.path)
+
+
+@dataclass
+class Field:
+    """All values of one field.
+
+    Args:
+        name: its name, after those of the objects that it is in.
+    """
+
+    name: str
+    cells: list[Cell] = field(default_factory=list)
+
+    @cached_property
+    def groups(self) -> list[list[Cell]]:
+        """Return the values that are alternatives of each other."""
+        found: dict[Any, list[Cell]] = {}
+        for cell in self.cells:
+            found.setdefault((cell.row, cell.group), []).append(cell)
+        return list(found.values())
+
+    def share(self, holds: Callable[[str], object]) -> float:
+        """Return the share of its values of which one alternative has a property."""
+        true = sum(any(holds(cell.value) for cell in group) for group in self.groups)
+        return true / len(self.groups)
+
+    def named(self, role: str) -> int:
+        """Return 3 for our name of a role, 2 for another tool's, 1 for a part of one, else 0."""
+        name = self.name.rpartition(".")[2]
+        plain = re.sub(r"\W|_", "", name).lower()
+        if plain == role:
+            return 3
+        if plain in NAMES[role]:
+            return 2
+        words = re.findall(r"[^\W\d_A-Z]+|[A-Z][^\W\d_A-Z]*|[A-Z]+", name)
+        return int(any(word.lower().startswith(STEMS[role]) for word in words))
+
+
+@dataclass(frozen=True)
+class Reading:
+    """Which field has what; None: no field.
+
+    Args:
+        table: for each field its name, what it is taken as, an example, and how much was found.
+    """
+
+    fields: Mapping[str, Field | None]
+    table: Sequence[tuple[str, str, str, str]]
+
+    def cells(self, role: str) -> Iterator[Cell]:
+        """Yield the values of a role."""
+        own = self.fields[role]
+        return iter(own.cells if own else ())
+
+
+def fields_of(rows: Iterable[Any]) -> dict[str, Field]:
+    """Return the fields of rows by their names, with the values that are not empty."""
+    found: dict[str, Field] = {}
+    for number, row in enumerate(rows):
+        for name, cell in _leaves(row, "", Cell(number, (), "")):
+            if cell.value.strip():
+                found.setdefault(name, Field(name)).cells.append(cell)
+    return found
+
+
+def _leaves(value: Any, name: str, at: Cell) -> Iterator[tuple[str, Cell]]:
+    if isinstance(value, Mapping):
+        for key, part in value.items():
+            yield from _leaves(part, f"{name}.{key}" if name else str(key), at)
+    elif isinstance(value, list | tuple):
+        # A list within a list has a name of its own.
+        depth = sum(list_.rstrip("]") == name for list_, _ in at.path)
+        for place, part in enumerate(value):
+            path = (*at.path, (name + "]" * depth, place))
+            yield from _leaves(part, name, replace(at, path=path, inner=depth > 0))
+    elif value is not None:
+        text = str(value).lower() if isinstance(value, bool) else str(value)
+        yield name, replace(at, value=text.strip())
+
+
+def read_fields(
+    fields: Mapping[str, Field], files: Files, holders: Holders, fixed: Mapping[str, str]
+) -> Reading:
+    """Return which field is the question, the answer, the document and the quotation.
+
+    The document is the field whose values are found among the files, the quotation the one whose
+    values are in the texts as they are, and the question the one that asks. An answer is known by
+    its name, or because texts have it too.
+
+    Args:
+        fields: as `fields_of` returns them.
+        files: of the documents.
+        holders: of all values, in the texts of the documents.
+        fixed: a role to the name of its field, as a person gave it; empty for none.
+
+    Raises:
+        SourceError: a field that is given is not there, no field is the question, two fields may
+            have the same role, or the one that should name documents names none.
+    """
+    every = list(fields.values())
+    in_files = {each.name: each.share(lambda v: _found(files, v)) for each in every}
+    quoted = {each.name: each.share(lambda v: _stands(holders, v)) for each in every}
+    chosen: dict[str, Field | None] = {"question": question_field(fields, fixed)}
+
+    def choose(role: str, scores: Mapping[str, float]) -> None:
+        if role in fixed:
+            chosen[role] = _fixed(role, fixed[role], every)
+            return
+        taken = [each for each in chosen.values() if each]
+        left = {name: score for name, score in scores.items() if fields[name] not in taken}
+        chosen[role] = _best(role, [(score, fields[name]) for name, score in left.items()])
+
+    meant = {n for n, each in fields.items() if each.named("document") == 3 and quoted[n] < 0.5}
+    meant |= {n for n, each in fields.items() if in_files[n] and each.named("document")}
+    choose("document", {n: s for n, s in in_files.items() if s >= 0.5 or n in meant})
+    choose("quotation", {n: s for n, s in quoted.items() if _quotes(s, fields[n])})
+    choose("answer", {n: 1.0 for n, each in fields.items() if _answers(each, quoted[n])})
+    if not (chosen["document"] or chosen["quotation"] or "document" in fixed):
+        _refuse_lost(every, chosen, files)
+    shares = {"document": in_files, "quotation": quoted}
+    return Reading(chosen, [_line(each, chosen, shares) for each in every])
+
+
+def question_field(fields: Mapping[str, Field], fixed: Mapping[str, str]) -> Field:
+    """Return the field with the questions. Raises what `read_fields` raises."""
+    every = list(fields.values())
+    if "question" in fixed:
+        found = _fixed("question", fixed["question"], every)
+    else:
+        asking = [(float(each.share(ENDS_ASKING.search) >= 0.5), each) for each in every]
+        found = _best("question", [(s, each) for s, each in asking if s or _named_question(each)])
+    if not found:
+        names = ", ".join(each.name for each in every)
+        raise SourceError(
+            f"no field has questions; its fields are {names or 'none'}; expected question, and "
+            "where they are known answer, document and quotation; name it: --set question=FIELD"
+        )
+    return found
+
+
+def _found(files: Files, value: str) -> bool:
+    try:
+        return bool(files.find(value))
+    except ValueError:
+        return True
+
+
+def _fixed(role: str, name: str, every: Sequence[Field]) -> Field | None:
+    found = [each for each in every if name == each.name]
+    if name and not found:
+        names = ", ".join(each.name for each in every)
+        raise SourceError(f"no field {name!r:.80} for {role}; there are {names}")
+    return found[0] if found else None
+
+
+def _best(role: str, candidates: Sequence[tuple[float, Field]]) -> Field | None:
+    """Return the field with the highest share; of several the one with the better name.
+
+    Raises:
+        SourceError: two fields are equally good, and have different values.
+    """
+    most = max((share for share, _ in candidates), default=0.0)
+    good = [each for share, each in candidates if share >= most - NEARLY]
+    name = max((each.named(role) for each in good), default=0)
+    best = [each for each in good if each.named(role) == name]
+    said = {tuple((cell.row, cell.value) for cell in each.cells): each for each in best}
+    if len(said) > 1:
+        names = [each.name for each in said.values()]
+        raise SourceError(
+            f"{role} may be {' or '.join(names)}; say which: --set {role}={names[0]}, or "
+            f"--set {role}= for none"
+        )
+    return best[0] if best else None
+
+
+def _stands(holders: Holders, value: str) -> bool:
+    """Return whether a text has a value, which says nothing of a short one."""
+    return len(letters_of(value)) >= SEED and bool(holders.of(value))
+
+
+def _named_question(each: Field) -> bool:
+    name = each.named("question")
+    return name > 1 or (name == 1 and each.share(CODE.fullmatch) < 0.5)
+
+
+def _quotes(share: float, each: Field) -> bool:
+    """Return whether a field has quotations, and not answers in the words of a document."""
+    if share < 0.5:
+        return each.named("quotation") == 3
+    if each.named("quotation"):
+        return True
+    return not each.named("answer") and median(len(letters_of(c.value)) for c in each.cells) >= LONG
+
+
+def _answers(each: Field, quoted: float) -> bool:
+    values = {cell.value.lower() for cell in each.cells}
+    if values <= FLAGS.keys() and not each.named("answer") > 1:
+        return False
+    if each.named("answer") > 1:
+        return True
+    worded = each.share(lambda value: re.search(r"[^\W\d_]", value)) >= 0.5
+    # What many questions have in common is a topic.
+    distinct = len(values) > NEARLY_ALL * len(each.cells)
+    return worded and (each.named("answer") == 1 or (quoted > NEARLY_ALL and distinct))
+
+
+def _refuse_lost(every: Sequence[Field], chosen: Mapping[str, Field | None], files: Files) -> None:
+    """Refuse a field that seems to name documents, of which none is there."""
+    for each in every:
+        first = each.cells[0].value
+        if each not in chosen.values() and each.named("document"):
+            near = files.near(first)
+            raise SourceError(
+                f"no value of {each.name} is a file of the folder, such as {first!r:.80}"
+                f"{f' (the nearest is {near!r:.80})' if near else ''}; if another field names "
+                "them: --set document=FIELD, and if none does: --set document="
+            )
+
+
+def _line(
+    each: Field, chosen: Mapping[str, Field | None], shares: Mapping[str, Mapping[str, float]]
+) -> tuple[str, str, str, str]:
+    role = next((role for role, one in chosen.items() if one is each), "")
+    total = len(each.groups)
+    found = f"{round(shares[role][each.name] * total)} of {total}" if role in shares else f"{total}"
+    return each.name, role or "not read", each.cells[0].value, found
+
+
+def unanswerable_rows(reading: Reading, fields: Iterable[Field], language: str) -> set[int]:
+    """Return the numbers of the rows without gold that say that there is no answer.
+
+    They say it by their answer; by a word such as *unanswerable*; or by a flag: a field that is
+    true or false, and has one value in them and the other in all rows with gold.
+    """
+    gold = {cell.row for role in ("document", "quotation") for cell in reading.cells(role)}
+    question = reading.fields["question"]
+    found = {cell.row for cell in reading.cells("answer") if refuses(cell.value, language)}
+    for each in (each for each in fields if each is not question):
+        values = {cell.row: cell.value.lower() for cell in each.cells}
+        flags = {row: FLAGS.get(value) for row, value in values.items()}
+        if None in flags.values():
+            found |= {row for row, value in values.items() if NO_ANSWER.search(value)}
+            continue
+        there = {flags[row] for row in flags.keys() & gold}
+        absent = {row for row in flags.keys() - gold if flags[row] not in there}
+        if len(there) == 1 and ("answer" in each.name.lower() or len(absent) > 2):
+            found |= absent
+    return found - gold
