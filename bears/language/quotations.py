@@ -33,9 +33,9 @@ SEED, SEEDS, OFTEN = 6, 400, 1000
 how often each."""
 MOST = 10_000
 """How many places of a quotation's letters are looked at; they may be parts of words."""
-ALIKE, LIKELY = 5, 50
-"""A text with one in so many of a quotation's pieces may have a similar passage, and how many texts
-are looked at."""
+ALIKE, LIKELY = 5, 20
+"""A text with one in so many of a quotation's pieces, and half as many as any other text, may have
+a similar passage; and how many texts are looked at."""
 AT_ONCE, TABLE, MIXER = 2_000_000, 24, np.uint64(0x9E3779B97F4A7C15)
 """Letters that are looked through at once, bits of a digest for its first look-up, and the odd
 factor that mixes digests."""
@@ -351,7 +351,8 @@ class Holders:
             return self._names
         row = slice(*self._votes.indptr[place : place + 2])
         votes, texts = self._votes.data[row], self._votes.indices[row]
-        enough = votes >= (max(1, wanted // ALIKE) if similar else wanted)
+        least = max(wanted // ALIKE, votes.max(initial=1) // 2) if similar else wanted
+        enough = votes >= least
         order = np.lexsort((texts[enough], -votes[enough]))[:LIKELY]
         return [self._names[text] for text in texts[enough][order]]
 
