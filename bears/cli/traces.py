@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from bears.errors import FormatError
-from bears.evaluation.answers.predictions import id_by_text
 from bears.files.records import stream_documents
 from bears.files.shown import complain
 from bears.files.traces import write_traces
 from bears.files.visible import one_line
+from bears.results.recorded import KnownQuestions
 from bears.results.recorded_files import read_recorded
 from bears.results.system import ENDING
 from bears.retrieval.outside.matching import PassageMatcher, matched
@@ -26,23 +26,27 @@ def import_traces(
     unattested: bool = False,
     id: str = "",
     search_tool: Sequence[str] = (),
+    not_search: Sequence[str] = (),
     drop: Sequence[str] = (),
 ) -> None:
     """Read what a system recorded, and write one trace for each question that it answered.
 
     Reads OTLP (JSON or protobuf) with the attributes of OpenInference or of OpenTelemetry's
-    conventions for generative AI, exports of Phoenix and of Langfuse, logs of Inspect, and run
-    files of BrowseComp-Plus. A trace finds its question by its text, or by an attribute that holds
-    the question_id; several traces of one question are its repeats. `bears compare`, `bears gate`
-    and `bears answers judge` take the file that it writes. Only searches, calls of models, the
-    answer and the times are kept of what was recorded.
+    conventions for generative AI, exports of Phoenix, Langfuse, LangSmith, MLflow, Jaeger and
+    Tempo, logs of Inspect, and run files of BrowseComp-Plus; also as .gz. Spans of one trace may be
+    on any lines of any files. A trace is of the question that the input of its root has, else the
+    first message of a user, or that an attribute names by its question_id; several traces of one
+    question are its repeats. A tool that finds documents of the benchmark is a search. `bears
+    compare`, `bears gate` and `bears answers judge` take the file that it writes. Only searches,
+    calls of models, the answer and the times are kept of what was recorded.
 
     Args:
         files: files, or folders of them
         out: the file to write, such as agent.traces.jsonl
         benchmark: its records must be in data/
         id: the attribute with the question_id
-        search_tool: a tool whose calls are searches; may be given repeatedly
+        search_tool: a tool whose calls are searches, whatever they find; may be given repeatedly
+        not_search: a tool whose calls are not searches; may be given repeatedly
         drop: an attribute that is not read, or the beginning of its name; may be given repeatedly
     """
     if not benchmark and not folder:
@@ -51,14 +55,14 @@ def import_traces(
     if not out.name.endswith(ENDING):
         raise FormatError(f"--out is {out}; expected a name that ends in {ENDING}")
     documents = {each.doc_id: each.content for each in stream_documents(records.corpus)}
-    matcher, find = PassageMatcher(documents), id_by_text(records.questions)
+    matcher, questions = PassageMatcher(documents), KnownQuestions(records.questions)
     known = {question.question_id for question in records.questions}
+    every, tools = read_recorded(files, matcher, search_tool, not_search, drop, id)
     traces, lost, counts = list[Trace](), list[str](), Counter[str]()
-    for each in (found for file in files for found in read_recorded(file, search_tool, drop)):
-        named = each.question_id or str(each.names.get(id, ""))
-        key = named or find(each.question, "")
+    for each in every:
+        key = each.question_id or each.named or questions.find(each)
         if key not in known:
-            lost.append(key)
+            lost.append(key or next((text for group in each.asked for text in group if text), ""))
             continue
         trace = matcher.trace(key, each.reply, matcher.chunks(each.reply.passages))
         found_chunks = [hit.chunk for search in trace.searches or () for hit in search.passages]
@@ -79,6 +83,9 @@ def import_traces(
     if lost:
         complain(f"{len(lost)} traces of no question, such as {one_line(lost[0])!r:.80}")
     print(f"{len(traces)} traces of {len(asked)} of {len(records.questions)} questions: {out}")
+    for tool, calls in tools.items():
+        found = f"{calls} calls that found documents" if calls else "as --search-tool says"
+        print(f"{tool} is a search: {found}; otherwise: --not-search {tool}")
     for what, count in counts.items():
         if count:
             complain(f"{count} {what}")

@@ -2,39 +2,69 @@
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
+from sys import intern
 from typing import Any
+from unicodedata import normalize
 
 from bears.errors import FormatError
 from bears.files.intake.files import json_value
-from bears.retrieval.outside.matching import SOURCES, Passage, Reply, Step
+from bears.retrieval.outside.matching import SOURCES, Passage, PassageMatcher, Reply, Step
 from bears.trace import ModelCall
+from bears.types import Question
 
+KIND_NAMES = (
+    *("openinference.span.kind", "gen_ai.operation.name", "span_kind", "mlflow.spanType"),
+    *("run_type", "traceloop.span.kind", "llm.request.type"),
+)
 KINDS = {
     "chat": "LLM",
+    "chat_model": "LLM",
     "generate_content": "LLM",
     "text_completion": "LLM",
+    "completion": "LLM",
     "generation": "LLM",
     "retrieval": "RETRIEVER",
     "execute_tool": "TOOL",
     "invoke_agent": "AGENT",
 }
-"""OpenTelemetry's operations, and Langfuse's types, as OpenInference's kinds."""
+"""The operations of OpenTelemetry, and the types of other programs, as OpenInference's kinds."""
 DEEPEST = 100
 """Further levels are not looked at; a span could be within itself."""
-REDACTED = "__REDACTED__"
+LONGEST = 20_000
+"""Longer texts are not looked through for a question."""
+NOTHING = ("__REDACTED__", "None", "null")
+"""What stands for a text that was not recorded, or for none."""
 ASKED = ("question", "query", "input", "user_query", "content", "text", "parts", "messages")
 SAID = ("answer", "output", "result", "response", "content", "text", "parts", "messages")
 TEXTS = ("content", "text", "page_content", "snippet")
 IDS = ("id", "docid", "doc_id")
+INPUTS = (
+    *("gen_ai.retrieval.query.text", "input.value", "gen_ai.tool.call.arguments"),
+    *("gen_ai.input.messages", "pydantic_ai.all_messages", "traceloop.entity.input"),
+)
+OUTPUTS = (
+    *("output.value", "final_result", "gen_ai.tool.call.result", "gen_ai.output.messages"),
+    "traceloop.entity.output",
+)
+MESSAGE = re.compile(r"(?:llm\.input_messages|gen_ai\.prompt)\.(\d+)\.(?:message\.)?(\w+)(.*)")
+REPLIED = re.compile(r"(?:llm\.output_messages|gen_ai\.completion)\.\d+\.(?:message\.)?content")
+USERS = ("user", "human")
+RESULT = re.compile(r"output|result|completion|response|answer")
+"""The names of attributes that say what came out, and not what was asked."""
+FINAL = "final_answer"
+"""The tool whose argument is an agent's answer."""
 Attributes = Mapping[str, Any]
 
 
 @dataclass(frozen=True, slots=True)
 class RecordedSpan:
-    """One operation of a system.
+    """One operation of a system, as it was recorded.
 
     Args:
         start, end: in seconds; None if they are not known.
@@ -54,9 +84,11 @@ class RecordedSpan:
     @property
     def kind(self) -> str:
         """Return OpenInference's kind, such as RETRIEVER; empty if it is not known."""
-        names = ("openinference.span.kind", "gen_ai.operation.name", "span_kind")
-        operation = str(self.first(*names) or "")
-        return KINDS.get(operation.lower(), operation.upper())
+        operation = str(self.first(*KIND_NAMES) or "").strip('"')
+        known = KINDS.get(operation.lower(), operation.upper())
+        # Without a kind, what has a model and its tokens is a call of it.
+        calls = not known and self.first(*MODELS) and self.first(*PROMPTS) is not None
+        return "LLM" if calls else known
 
     @property
     def seconds(self) -> float | None:
@@ -70,22 +102,102 @@ class RecordedSpan:
         return next((self.attributes[name] for name in names if name in self.attributes), None)
 
 
+MODELS = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
+PROMPTS = ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
+COMPLETIONS = (
+    *("llm.token_count.completion", "gen_ai.usage.output_tokens"),
+    "gen_ai.usage.completion_tokens",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """What is kept of a span, which is little, since a file of traces may not fit into memory.
+
+    Args:
+        asked: texts that may have the question: the input of a root, or what users say to a model.
+        query: of a search.
+        said: its output as a text.
+        named: the value of the attribute that names the question.
+        tool: its name, if it is a call of one.
+        passages: of a search or a tool, see `PassageMatcher.keep`; None if they are not known.
+        found: how many of them are from a document of the benchmark.
+    """
+
+    span_id: str
+    parent_id: str
+    kind: str
+    start: float
+    seconds: float | None
+    asked: tuple[str, ...]
+    query: str
+    said: str
+    named: str
+    error: str
+    tool: str = ""
+    passages: tuple[Passage, ...] | None = None
+    found: int = 0
+    call: ModelCall | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Recorded:
     """What a system did for one question, before the question is known.
 
     Args:
-        question: its text; empty if it was not recorded.
-        names: attributes of its spans, one of which may name the question.
-        question_id: if the form of the file names it.
+        asked: texts that may have the question, in groups, the surest first.
+        named: the value of the attribute that names the question; empty without one.
         unread: names of tools whose calls are not read as searches.
+        question_id: if the form of the file names it.
     """
 
     reply: Reply
-    question: str
-    names: Attributes
+    asked: tuple[tuple[str, ...], ...]
+    named: str = ""
     unread: tuple[str, ...] = ()
     question_id: str = ""
+
+
+class KnownQuestions:
+    """Finds the question of a benchmark in a text.
+
+    Args:
+        questions: of the benchmark.
+    """
+
+    def __init__(self, questions: Iterable[Question]) -> None:
+        self._ids = defaultdict[str, list[str]](list)
+        for question in questions:
+            self._ids[_form(question.question)].append(question.question_id)
+
+    def find(self, each: Recorded) -> str:
+        """Return the id of the question that the surest texts have; empty if they have none."""
+        return next(filter(None, map(self._in, each.asked)), "")
+
+    @lru_cache(maxsize=10_000)  # noqa: B019
+    def _in(self, texts: tuple[str, ...]) -> str:
+        """Return the id of the only question that texts are, or have as a whole."""
+        forms = [_form(text) for text in texts]
+        found = {form for form in forms if form in self._ids}
+        found = found or {own for own in self._ids for form in forms if _has(form, own)}
+        # A question may be a part of another.
+        whole = [form for form in found if not any(form in other for other in found - {form})]
+        ids = {name for form in whole for name in self._ids[form]}
+        return ids.pop() if len(ids) == 1 else ""
+
+
+def _form(text: str) -> str:
+    lines = (" ".join(line.split()) for line in normalize("NFC", text).splitlines())
+    return "\n".join(filter(None, lines)).casefold()
+
+
+def _has(text: str, question: str) -> bool:
+    """Return whether a text has a question that no sentence goes on around."""
+    start = text.find(question)
+    if start < 0 or not question:
+        return False
+    before, after = text[:start].rstrip(" ")[-1:], text[start + len(question) :].lstrip(" ")[:1]
+    return not before.isalnum() and not (after.isalnum() and question[-1].isalnum())
 
 
 def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -101,96 +213,207 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield from flat(part, f"{prefix}.{name}" if prefix else str(name))
 
 
-def recorded(spans: Sequence[RecordedSpan], tools: Sequence[str]) -> Recorded:
-    """Return what the spans of one trace say.
+def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> Operation:
+    """Return what is kept of a span.
+
+    Args:
+        matcher: of the passages with documents.
+        named: the attribute that names the question.
+    """
+    kind, output = span.kind, span.first(*OUTPUTS)
+    if kind in ("RETRIEVER", "RERANKER"):
+        prefix = "retrieval.documents" if kind == "RETRIEVER" else "reranker.output_documents"
+        passages = _documents(span, prefix)
+    else:
+        passages = passages_in(output, matcher) if kind == "TOOL" else None
+    kept = None if passages is None else tuple(map(matcher.keep, passages))
+    asked: Iterable[str] = ()
+    if kind == "LLM":
+        users = [*_messages(span)]
+        asked = dict.fromkeys(users[:1] + users[-1:])
+    elif not span.parent_id:
+        asked = _root_texts(span)
+    query = text_of(span.first(*INPUTS), ASKED)
+    said = text_of(output, (*SAID, FINAL)) or _replied(span)
+    tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name) if kind == "TOOL" else ""
+    if tool == FINAL:
+        said = text_of(span.first(*INPUTS), ("kwargs", *SAID, "args"))
+    searches = kind in ("RETRIEVER", "TOOL")
+    asks = kind != "LLM" and len(query) <= LONGEST
+    return Operation(
+        span.span_id,
+        span.parent_id,
+        intern(kind),
+        span.start or 0.0,
+        span.seconds,
+        tuple(intern(text) for text in asked if len(text) <= LONGEST),
+        intern(query) if asks else "",
+        "" if searches and tool != FINAL else said,
+        str(span.attributes.get(named, "")),
+        str(span.first("exception.message", "error.type") or ""),
+        intern(tool),
+        kept,
+        sum(matcher.match(each) is not None for each in kept or ()),
+        _call(span) if kind == "LLM" else None,
+    )
+
+
+def tools_that_search(operations: Iterable[Operation]) -> Counter[str]:
+    """Return the tools of whose calls at least half found documents, each with its calls."""
+    calls = [each for each in operations if each.tool]
+    all_calls = Counter(each.tool for each in calls)
+    found = Counter(each.tool for each in calls if each.found)
+    return Counter({tool: n for tool, n in all_calls.items() if 2 * found[tool] >= n})
+
+
+def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorded:
+    """Return what the operations of one trace say.
 
     A span of a retriever is a search, unless it is within another one. So is a call of one of the
     ``tools`` without a retriever in it. A reranker puts the passages of the search before it into
-    another order. Of nested calls of a model, the inner one counts.
+    another order. Of nested calls of a model, the inner one counts. The answer is what the root
+    says, else the argument of `FINAL`, else the last text of a model.
     """
-    ordered = sorted(spans, key=lambda span: (span.start or 0.0, span.span_id))
-    known = {span.span_id: span for span in ordered}
-    above = {span.span_id: [*_above(span, known)] for span in ordered}
+    ordered = sorted(operations, key=lambda each: (each.start, each.span_id))
+    known = {each.span_id: each for each in ordered}
+    above = {each.span_id: [*_above(each, known)] for each in ordered}
     # Spans that are within each other have no root.
-    root = next((span for span in ordered if not above[span.span_id]), ordered[0])
+    root = next((each for each in ordered if not above[each.span_id]), ordered[0])
     searching = {
-        each.span_id for s in ordered if s.kind == "RETRIEVER" for each in above[s.span_id]
+        outer.span_id for o in ordered if o.kind == "RETRIEVER" for outer in above[o.span_id]
     }
-    asking = {each.span_id for s in ordered if s.kind == "LLM" for each in above[s.span_id]}
+    asking = {outer.span_id for o in ordered if o.kind == "LLM" for outer in above[o.span_id]}
     steps: list[Step] = []
-    calls: list[ModelCall] = []
+    calls = [each for each in ordered if each.call and each.span_id not in asking]
     unread: dict[str, None] = {}
-    for span in ordered:
-        within = span.kind in {each.kind for each in above[span.span_id]}
-        if span.kind == "RETRIEVER" and not within:
-            steps.append(Step(_asked(span), _documents(span, "retrieval.documents"), span.seconds))
-        elif span.kind == "RERANKER" and steps:
-            steps[-1] = _reranked(steps[-1], _documents(span, "reranker.output_documents"))
-        elif span.kind == "TOOL" and span.span_id not in searching:
-            tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name)
-            if tool in tools:
-                steps.append(Step(_asked(span), passages_in(_output(span)), span.seconds))
-            else:
-                unread[tool] = None
-        elif span.kind == "LLM" and span.span_id not in asking:
-            calls.append(_call(span))
-    names = {name: value for span in reversed(ordered) for name, value in span.attributes.items()}
+    for each in ordered:
+        within = each.kind in {outer.kind for outer in above[each.span_id]}
+        if each.kind == "RETRIEVER" and not within:
+            steps.append(Step(each.query, each.passages, each.seconds))
+        elif each.kind == "RERANKER" and steps:
+            steps[-1] = _reranked(steps[-1], each.passages)
+        elif each.tool in tools and each.span_id not in searching:
+            steps.append(Step(each.query, each.passages, each.seconds))
+        elif each.tool not in ("", FINAL) and each.span_id not in searching:
+            unread[each.tool] = None
+    finals = [each.said for each in ordered if each.tool == FINAL]
+    said = [root.said, *reversed(finals), *(call.said for call in reversed(calls))]
     reply = Reply(
         tuple(steps),
-        tuple(calls),
-        text_of(_output(root), SAID) or None,
-        error=str(root.first("exception.message", "error.type") or ""),
+        tuple(each.call for each in calls if each.call),
+        next(filter(None, said), None),
+        error=root.error,
         seconds=root.seconds,
     )
-    return Recorded(reply, _asked(root), names, tuple(unread))
+    first = [call.asked[:1] for call in calls[:1]], [call.asked for call in calls[:1]]
+    texts = ((root.query,), root.asked, *first[0], *first[1])
+    named = next((each.named for each in ordered if each.named), "")
+    return Recorded(reply, tuple(texts), named, tuple(unread))
 
 
-def _above(span: RecordedSpan, known: Mapping[str, RecordedSpan]) -> Iterator[RecordedSpan]:
-    """Yield the spans that a span is within, the nearest first."""
+def _above(each: Operation, known: Mapping[str, Operation]) -> Iterator[Operation]:
+    """Yield the operations that one is within, the nearest first."""
     for _ in range(DEEPEST):
-        if span.parent_id not in known or span.parent_id == span.span_id:
+        if each.parent_id not in known or each.parent_id == each.span_id:
             return
-        span = known[span.parent_id]
-        yield span
+        each = known[each.parent_id]
+        yield each
 
 
-def _asked(span: RecordedSpan) -> str:
-    names = ("gen_ai.retrieval.query.text", "input.value", "gen_ai.tool.call.arguments")
-    return text_of(span.first(*names, "gen_ai.input.messages"), ASKED)
+def _root_texts(span: RecordedSpan) -> Iterator[str]:
+    """Yield the texts of a root that may have the question."""
+    if users := [*_messages(span)]:
+        yield users[-1]
+        return
+    for name, value in span.attributes.items():
+        if not RESULT.search(name):
+            yield from _texts(value)
 
 
-def _output(span: RecordedSpan) -> Any:
-    return span.first("output.value", "gen_ai.tool.call.result", "gen_ai.output.messages")
+def _texts(value: Any) -> Iterator[str]:
+    """Yield the texts at any depth of a value, which may be JSON."""
+    inner = _value(value)
+    if isinstance(inner, str):
+        yield inner
+    elif isinstance(inner, Mapping | list):
+        for part in inner.values() if isinstance(inner, Mapping) else inner:
+            yield from _texts(part)
+
+
+def _messages(span: RecordedSpan) -> Iterator[str]:
+    """Yield what users say to a model, in order."""
+    numbered: defaultdict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for name, value in span.attributes.items():
+        if (match := MESSAGE.match(name)) and not match[3].endswith(".type"):
+            numbered[int(match[1])][match[2]].append(str(value))
+    for _, message in sorted(numbered.items()):
+        if message["role"] and message["role"][0].lower() in USERS:
+            yield "\n".join(message["content"] + message["contents"] + message["parts"])
+    if not numbered:
+        yield from _from_users(span.first(*INPUTS[1:]))
+
+
+def _from_users(value: Any) -> Iterator[str]:
+    inner = _value(value)
+    if isinstance(inner, Mapping):
+        role = str(inner.get("role") or inner.get("type") or "").lower()
+        if role in USERS and (text := text_of(dict(inner), ASKED)):
+            yield text
+            return
+        inner = list(inner.values())
+    if isinstance(inner, list):
+        for part in inner:
+            yield from _from_users(part)
+
+
+def _replied(span: RecordedSpan) -> str:
+    said = [str(v) for name, v in span.attributes.items() if REPLIED.match(name) and v is not None]
+    return next((text for text in reversed(said) if text not in NOTHING), "")
+
+
+def _value(value: Any) -> Any:
+    """Return what JSON in a text says, and else the value."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+        with suppress(FormatError):
+            return json_value(value.encode("utf-8", "replace"), "it")
+    return value
 
 
 def text_of(value: Any, names: Sequence[str]) -> str:
     """Return the text in a value, which may be JSON: the last one under one of ``names``."""
+    value = _value(value)
     if isinstance(value, str):
-        with suppress(FormatError):
-            if value.lstrip()[:1] in ("{", "["):
-                return text_of(json_value(value.encode(), "it"), names)
-        return "" if value == REDACTED else value
+        return "" if value in NOTHING else value
     if isinstance(value, Mapping):
         found = (text_of(value[name], names) for name in names if name in value)
-        return next(filter(None, found), "")
+        # A call with one text needs no name for it.
+        return next(filter(None, found), "") or _only([*islice(_texts(value), 2)])
     if isinstance(value, list):
         return next(filter(None, (text_of(part, names) for part in reversed(value))), "")
     return ""
 
 
-def passages_in(output: Any) -> tuple[Passage, ...] | None:
-    """Return the passages in the output of a search; None if it was not recorded."""
-    if output is None or output == REDACTED:
+def _only(texts: Sequence[str]) -> str:
+    return texts[0] if len(texts) == 1 and texts[0] not in NOTHING else ""
+
+
+def passages_in(output: Any, matcher: PassageMatcher | None = None) -> tuple[Passage, ...] | None:
+    """Return the passages in the output of a search; None if it was not recorded.
+
+    Args:
+        matcher: finds those in a text that is not JSON.
+    """
+    if output is None or output in NOTHING:
         return None
+    output = _value(output)
     if isinstance(output, str):
-        try:
-            output = json_value(output.encode(), "it")
-        except FormatError:
-            return (Passage(text=output),) if output.strip() else ()
+        return matcher.within(output) if matcher else (Passage(text=output),)
     if isinstance(output, Mapping):
         lists = [each for each in output.values() if isinstance(each, list)]
         output = lists[0] if lists and not {*IDS, *TEXTS} & output.keys() else [output]
     listed = output if isinstance(output, list) else [output]
+    if matcher and listed and all(isinstance(each, str) for each in listed):
+        return tuple(found for each in listed for found in matcher.within(each))
     return tuple(_passage(each) for each in listed)
 
 
@@ -222,7 +445,7 @@ def _documents(span: RecordedSpan, prefix: str) -> tuple[Passage, ...] | None:
             rows.setdefault(int(match[1]), {})[name[match.end() :]] = value
     if rows:
         return tuple(_passage(rows[number]) for number in sorted(rows))
-    return None if span.cut else passages_in(_output(span))
+    return None if span.cut else passages_in(span.first(*OUTPUTS))
 
 
 def _reranked(step: Step, first: Sequence[Passage] | None) -> Step:
@@ -236,11 +459,10 @@ def _call(span: RecordedSpan) -> ModelCall:
         # Tables have whole numbers as floats where other rows have none.
         return kind(value) if isinstance(value, int | float) and 0 <= value < math.inf else None
 
-    model = span.first("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
     return ModelCall(
-        str(model or ""),
-        amount(int, "llm.token_count.prompt", "gen_ai.usage.input_tokens"),
-        amount(int, "llm.token_count.completion", "gen_ai.usage.output_tokens"),
+        str(span.first(*MODELS) or ""),
+        amount(int, *PROMPTS),
+        amount(int, *COMPLETIONS),
         amount(float, "llm.cost.total"),
         span.seconds,
     )

@@ -6,13 +6,18 @@
 | OpenTelemetry's console | ``context`` with ``trace_id`` |
 | Phoenix | ``context.trace_id``, or ``context``, with ``span_kind`` |
 | Langfuse | ``traceId`` with ``type``, or ``observations`` |
+| LangSmith | ``run_type`` |
+| MLflow | ``data.spans``, or ``spans`` |
+| Jaeger | ``spans`` with ``operationName`` |
+| Tempo | ``batches``, or ``trace`` |
 | BrowseComp-Plus | ``query_id`` with ``retrieved_docids`` |
 | Inspect | the ending ``.eval`` |
 """
 
 import re
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
 from datetime import datetime
 from itertools import chain
@@ -22,10 +27,38 @@ from typing import Any
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.tables import parquet_rows
-from bears.results.recorded import Recorded, RecordedSpan, flat, passages_in, recorded, text_of
-from bears.retrieval.outside.matching import Passage, Reply, Step
+from bears.results.recorded import (
+    Operation,
+    Recorded,
+    RecordedSpan,
+    flat,
+    operation,
+    passages_in,
+    recorded,
+    text_of,
+    tools_that_search,
+)
+from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Step
 from bears.trace import ModelCall
 
+LANGSMITH = {
+    "input.value": ("inputs",),
+    "output.value": ("outputs",),
+    "openinference.span.kind": ("run_type",),
+    "llm.model_name": ("extra.metadata.ls_model_name", "extra.invocation_params.model"),
+    "llm.token_count.prompt": ("prompt_tokens",),
+    "llm.token_count.completion": ("completion_tokens",),
+    "llm.cost.total": ("total_cost",),
+    "tool.name": ("name",),
+}
+MLFLOW = {
+    "input.value": ("mlflow.spanInputs",),
+    "output.value": ("mlflow.spanOutputs",),
+    "openinference.span.kind": ("mlflow.spanType",),
+    "llm.model_name": ("mlflow.llm.model",),
+    "llm.token_count.prompt": ("mlflow.chat.tokenUsage.input_tokens",),
+    "llm.token_count.completion": ("mlflow.chat.tokenUsage.output_tokens",),
+}
 LANGFUSE = {
     "input.value": ("input",),
     "output.value": ("output",),
@@ -36,49 +69,66 @@ LANGFUSE = {
     "llm.cost.total": ("calculatedTotalCost", "costDetails.total", "totalCost"),
     "tool.name": ("name",),
 }
-"""OpenInference's attributes, and the fields in which Langfuse has them."""
+"""OpenInference's attributes, and the fields in which other programs have them."""
+MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
 CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
 BRACKETED = (re.compile(r"\[([^\[\]]*)\]"), re.compile(r"【([^【】]*)】"))
 
 
 def read_recorded(
-    path: Path, tools: Sequence[str] = (), drop: Sequence[str] = ()
-) -> Iterator[Recorded]:
-    """Yield the traces in a file, or in the files of a folder.
+    paths: Iterable[Path],
+    matcher: PassageMatcher,
+    tools: Sequence[str] = (),
+    others: Sequence[str] = (),
+    drop: Sequence[str] = (),
+    named: str = "",
+) -> tuple[list[Recorded], Mapping[str, int]]:
+    """Return the traces in files, and the tools that search with the number of their calls.
+
+    The spans of a trace may be on any lines of any of the files.
 
     Args:
-        tools: names of tools whose calls are searches.
+        paths: files, and folders of them.
+        matcher: of passages with documents. A tool searches if documents are what it finds.
+        tools: names of tools whose calls are searches, whatever they find.
+        others: names of tools whose calls are not.
         drop: names of attributes, or their beginnings, that are not read.
+        named: the attribute that names the question.
 
     Raises:
         FormatError: a file has no known form, or is malformed.
         ConfigurationError: a package that reads the form is not installed.
     """
-    if path.is_dir():
-        for file in sorted(each for each in path.rglob("*") if each.is_file()):
-            yield from read_recorded(file, tools, drop)
-        return
-    try:
-        yield from _inspect(path, tools) if path.suffix == ".eval" else _read(path, tools, drop)
-    except (AttributeError, KeyError, TypeError, ValueError) as error:
-        raise FormatError(f"{path}: a malformed trace: {first_line(error)!r:.80}") from None
+    traces: defaultdict[str, dict[str, Operation]] = defaultdict(dict)
+    whole: list[Recorded] = []
+    for path in chain.from_iterable(map(_files, paths)):
+        try:
+            if path.suffix == ".eval":
+                whole += _inspect(path, tools, named)
+                continue
+            for row in _rows(path):
+                if "retrieved_docids" in row and "query_id" in row:
+                    whole.append(_browsecomp(row))
+                    continue
+                for span in _spans(row, str(path)):
+                    read = _without(span, drop) if drop else span
+                    traces[span.trace_id][span.span_id] = operation(read, matcher, named)
+        except (AttributeError, KeyError, TypeError, ValueError) as error:
+            raise FormatError(f"{path}: a malformed trace: {first_line(error)!r:.80}") from None
+    every = [*chain.from_iterable(each.values() for each in traces.values())]
+    searching = tools_that_search(every)
+    kept = {name: n for name, n in searching.items() if name not in others}
+    kept |= {each.tool: 0 for each in every if each.tool in tools and each.tool not in kept}
+    return [*whole, *(recorded([*each.values()], kept) for each in traces.values())], kept
 
 
-def _read(path: Path, tools: Sequence[str], drop: Sequence[str]) -> Iterator[Recorded]:
-    traces: defaultdict[str, dict[str, RecordedSpan]] = defaultdict(dict)
-    for row in _rows(path):
-        if "retrieved_docids" in row and "query_id" in row:
-            yield _browsecomp(row)
-            continue
-        for span in _spans(row, str(path)):
-            kept = {
-                name: value
-                for name, value in span.attributes.items()
-                if not name.startswith(tuple(drop) or ("\0",))
-            }
-            traces[span.trace_id][span.span_id] = replace(span, attributes=kept)
-    for spans in traces.values():
-        yield recorded([*spans.values()], tools)
+def _files(path: Path) -> list[Path]:
+    return sorted(each for each in path.rglob("*") if each.is_file()) if path.is_dir() else [path]
+
+
+def _without(span: RecordedSpan, drop: Sequence[str]) -> RecordedSpan:
+    left = {n: v for n, v in span.attributes.items() if not n.startswith(tuple(drop))}
+    return replace(span, attributes=left)
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
@@ -98,7 +148,8 @@ def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
         # The file is one value on several lines.
         first = json_value(read_whole(path), str(path))
     for value in chain([first], values):
-        listed = value.get("data", value) if isinstance(value, Mapping) else value
+        data = value.get("data") if isinstance(value, Mapping) else None
+        listed = data if isinstance(data, list | dict) else value
         for row in listed if isinstance(listed, list) else [listed]:
             if not isinstance(row, Mapping):
                 raise FormatError(f"{path}: expected objects, found {row!r:.60}")
@@ -122,10 +173,18 @@ def _protobuf(content: bytes, path: Path) -> Mapping[str, Any]:
 
 
 def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
-    if "resourceSpans" in row:
-        for resource in row["resourceSpans"]:
-            for scope in resource.get("scopeSpans", ()):
+    if isinstance(row.get("trace"), Mapping):
+        yield from _spans(row["trace"], where)
+    elif "resourceSpans" in row or "batches" in row:
+        for resource in row.get("resourceSpans") or row.get("batches") or ():
+            scopes = resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")
+            for scope in scopes or ():
                 yield from map(_otlp, scope.get("spans", ()))
+    elif "spans" in row:
+        for span in row["spans"]:
+            yield _jaeger(span) if "operationName" in span else _mlflow(span)
+    elif "run_type" in row:
+        yield _langsmith(row)
     elif "observations" in row:
         yield _langfuse({**row, "type": row.get("type", "AGENT"), "traceId": row["id"]})
         for each in row["observations"]:
@@ -137,19 +196,77 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
         yield _exported(row)
     else:
         raise FormatError(
-            f"{where}: not a trace; expected OTLP, Phoenix, Langfuse, Inspect or BrowseComp-Plus, "
-            f"found an object with {', '.join(map(str, row))!s:.80}"
+            f"{where}: not a trace; expected OTLP, Phoenix, Langfuse, LangSmith, MLflow, Jaeger, "
+            "Tempo, Inspect or BrowseComp-Plus, found an object with "
+            f"{', '.join(map(str, row))!s:.80}"
         )
 
 
 def _otlp(span: Mapping[str, Any]) -> RecordedSpan:
-    holders = [span, *span.get("events", ())]
-    pairs = (each for holder in holders for each in holder.get("attributes", ()))
-    found = {each["key"]: _plain(each.get("value", {})) for each in pairs}
+    found = _pairs(span.get("attributes", ()))
+    for number, event in enumerate(span.get("events", ())):
+        own = _pairs(event.get("attributes", ()))
+        if message := MESSAGE_EVENT.fullmatch(event.get("name", "")):
+            found[f"gen_ai.prompt.{number}.role"] = own.get("role", message[1])
+            found[f"gen_ai.prompt.{number}.content"] = own.get("content")
+        elif event.get("name") == "gen_ai.choice":
+            said = own.get("message", own.get("content"))
+            found[f"gen_ai.completion.{number}.content"] = text_of(said, ("content", "text"))
+        else:
+            found |= own
     names = span["traceId"], span["spanId"], span.get("parentSpanId", ""), span.get("name", "")
     start, end = (int(span[name]) / 1e9 for name in ("startTimeUnixNano", "endTimeUnixNano"))
     cut = bool(span.get("droppedAttributesCount"))
     return RecordedSpan(*names, start, end, dict(flat(found)), cut)
+
+
+def _pairs(attributes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
+    return {each["key"]: _plain(each.get("value", {})) for each in attributes}
+
+
+def _jaeger(span: Mapping[str, Any]) -> RecordedSpan:
+    logged = chain.from_iterable(each.get("fields", ()) for each in span.get("logs", ()))
+    found = {each["key"]: each.get("value") for each in chain(logged, span.get("tags", ()))}
+    parents = [each["spanID"] for each in span.get("references", ())]
+    start = int(span["startTime"]) / 1e6
+    end = start + int(span["duration"]) / 1e6
+    names = span["traceID"], span["spanID"], *(parents or [""])[:1], span["operationName"]
+    return RecordedSpan(*names, start, end, dict(flat(found)))
+
+
+def _mlflow(span: Mapping[str, Any]) -> RecordedSpan:
+    found = dict(span.get("attributes", {}))
+    # Each attribute is JSON.
+    for name, value in found.items():
+        with suppress(FormatError):
+            if isinstance(value, str) and name.startswith("mlflow."):
+                found[name] = json_value(value.encode(), name)
+    own = {**span, **span.get("context", {})}
+    parent = own.get("parent_id") or own.get("parent_span_id") or ""
+    times = ("start_time", "start_time_unix_nano"), ("end_time", "end_time_unix_nano")
+    start, end = (
+        next((int(own[n]) / 1e9 for n in names if own.get(n) is not None), None) for names in times
+    )
+    names = str(own["trace_id"]), str(own["span_id"]), str(parent), str(own.get("name", ""))
+    return RecordedSpan(*names, start, end, _renamed(found, MLFLOW))
+
+
+def _langsmith(row: Mapping[str, Any]) -> RecordedSpan:
+    start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
+    own, parent = str(row["id"]), str(row.get("parent_run_id") or "")
+    trace = str(row.get("trace_id") or row.get("session_id") or own)
+    found = _renamed(row, LANGSMITH)
+    found["output.value"] = row.get("outputs") or None
+    return RecordedSpan(trace, own, parent, str(row.get("name", "")), start, end, found)
+
+
+def _renamed(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
+    """Return the attributes of a row, those of OpenInference under its names."""
+    found = {**dict(flat(row)), **row}
+    for name, fields in names.items():
+        if known := [found[field] for field in fields if found.get(field) is not None]:
+            found[name] = known[0]
+    return found
 
 
 def _plain(value: Mapping[str, Any]) -> Any:
@@ -175,10 +292,7 @@ def _exported(row: Mapping[str, Any]) -> RecordedSpan:
 
 
 def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
-    found = {**dict(flat(row)), **row}
-    for name, fields in LANGFUSE.items():
-        if known := [found[field] for field in fields if found.get(field) is not None]:
-            found[name] = known[0]
+    found = _renamed(row, LANGFUSE)
     start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
     names = (str(row["traceId"]), str(row["id"]), str(row.get("parentObservationId") or ""))
     return RecordedSpan(*names, str(row.get("name", "")), start, end, found)
@@ -225,10 +339,10 @@ def _browsecomp(row: Mapping[str, Any]) -> Recorded:
         tool_calls=None if counts is None else sum(map(int, counts.values())),
         error="" if finished else f"status {row.get('status')}",
     )
-    return Recorded(reply, "", {}, question_id=str(row["query_id"]))
+    return Recorded(reply, (), question_id=str(row["query_id"]))
 
 
-def _inspect(path: Path, tools: Sequence[str]) -> Iterator[Recorded]:
+def _inspect(path: Path, tools: Sequence[str], named: str) -> Iterator[Recorded]:
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
@@ -261,4 +375,4 @@ def _inspect(path: Path, tools: Sequence[str]) -> Iterator[Recorded]:
             seconds=sample.total_time,
         )
         names = {"id": str(sample.id), **dict(flat(dict(sample.metadata)))}
-        yield Recorded(reply, asked, names, tuple(unread))
+        yield Recorded(reply, ((asked,),), str(names.get(named, "")), tuple(unread))

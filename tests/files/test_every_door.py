@@ -53,6 +53,7 @@ from bears.results.row import row_of
 from bears.results.submission import read_submission
 from bears.results.system import System
 from bears.results.values import read_values
+from bears.retrieval.outside.matching import PassageMatcher
 from bears.retrieval.rewriting.model import SHAPE
 from bears.selection.configuration import language_of, records_of
 from bears.sources.folder.asked import Places
@@ -170,7 +171,12 @@ DOORS: dict[str, tuple[str, Read]] = {
         ".csv",
         lambda path: System("", "", pd.DataFrame(), files=(path, path)).judged,
     ),
-    **each("results.recorded_files", lambda path: list(read_recorded(path)), ".json", ".jsonl"),
+    **each(
+        "results.recorded_files",
+        lambda path: read_recorded([path], PassageMatcher({})),
+        ".json",
+        ".jsonl",
+    ),
     "files.traces": (".jsonl", lambda path: list(read_traces(path))),
     **each("results.submission", read_submission, ".json", ".trec"),
     "results.values: CSV": (".csv", read_values),

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import gzip
 import json
 import math
+import shutil
 import subprocess
 import sys
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from bears.answers.judging.files import read_unjudged
 from bears.answers.judging.judged import results_of, with_rulings
@@ -33,6 +38,7 @@ from bears.results.origins import OF_ANSWERS, system_ranking
 from bears.results.recorded_files import read_recorded
 from bears.results.system import System, system_of_traces, with_searches
 from bears.results.values import read_values
+from bears.retrieval.outside.matching import PassageMatcher
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Question, in_order
@@ -159,11 +165,11 @@ def test_spans_of_generative_ai_give_searches_calls_and_the_answer(
     spans = [chat(3, 70, 5), tool(2, "rivers", "d3", "d1"), tool(1, "Plovdiv", "d4"), AGENT]
     file = atlas.parent / "agent.json"
     write_json(file, otlp(*spans, chat(1, 30, 2)))
-    # Which tools search is not guessed.
-    (blind,) = imported(atlas, file)["q2"]
+    (blind,) = imported(atlas, file, "--not-search", "search")["q2"]
     assert blind.searches == ()
     assert "1 traces call search; if it searches: --search-tool" in capsys.readouterr().err
-    (trace,) = imported(atlas, file, "--search-tool", "search")["q2"]
+    (trace,) = imported(atlas, file)["q2"]
+    assert "search is a search: 2 calls that found documents" in capsys.readouterr().out
     assert [each.query for each in trace.searches or ()] == ["Plovdiv", "rivers"]
     assert names(trace) == [["d4"], ["d3", "d1"]]
     assert [each.seconds for each in trace.searches or ()] == [0.5, 0.5]
@@ -351,6 +357,197 @@ def test_a_file_of_lines_is_read_in_a_stream(atlas: Path, monkeypatch: pytest.Mo
     assert (names(trace), trace.answer) == ([["d2"]], "Sofia")
 
 
+def as_spans(rows: dict[str, Any]) -> list[dict[str, Any]]:
+    return [
+        span for each in rows["resourceSpans"] for s in each["scopeSpans"] for span in s["spans"]
+    ]
+
+
+def langsmith(span: dict[str, Any]) -> dict[str, Any]:
+    """A run of LangSmith, from a span of OTLP."""
+    says = {each["key"]: next(iter(each["value"].values())) for each in span["attributes"]}
+    kinds = {"invoke_agent": "chain", "execute_tool": "tool", "chat": "llm"}
+    times = [int(span[f"{name}TimeUnixNano"]) / 1e9 for name in ("start", "end")]
+    start, end = (datetime.fromtimestamp(each, UTC).isoformat() for each in times)
+    given = says.get("gen_ai.input.messages", says.get("gen_ai.tool.call.arguments", "{}"))
+    found = says.get("gen_ai.output.messages", says.get("gen_ai.tool.call.result", "{}"))
+    return {
+        **{"id": span["spanId"], "trace_id": span["traceId"]},
+        **{"parent_run_id": span["parentSpanId"] or None},
+        **{"run_type": kinds[says["gen_ai.operation.name"]]},
+        **{"name": says.get("gen_ai.tool.name", "step"), "start_time": start, "end_time": end},
+        **{"inputs": {"input": json.loads(given)}, "outputs": {"output": json.loads(found)}},
+        "extra": {"metadata": {"ls_model_name": says.get("gen_ai.request.model")}},
+        "prompt_tokens": int(says.get("gen_ai.usage.input_tokens", 0)),
+        "completion_tokens": int(says.get("gen_ai.usage.output_tokens", 0)),
+    }
+
+
+def mlflow(span: dict[str, Any]) -> dict[str, Any]:
+    """A span of MLflow, whose attributes are JSON."""
+    run = langsmith(span)
+    usage = {"input_tokens": run["prompt_tokens"], "output_tokens": run["completion_tokens"]}
+    kinds = {"chain": "AGENT", "tool": "TOOL", "llm": "CHAT_MODEL"}
+    says = {
+        "mlflow.spanType": kinds[run["run_type"]],
+        "mlflow.spanInputs": run["inputs"],
+        "mlflow.spanOutputs": run["outputs"],
+        "mlflow.chat.tokenUsage": usage,
+        "mlflow.llm.model": "m1",
+    }
+    return {
+        **{"trace_id": span["traceId"], "span_id": span["spanId"], "name": run["name"]},
+        "parent_span_id": span["parentSpanId"] or None,
+        "start_time_unix_nano": int(span["startTimeUnixNano"]),
+        "end_time_unix_nano": int(span["endTimeUnixNano"]),
+        "attributes": {name: json.dumps(value) for name, value in says.items()},
+    }
+
+
+def jaeger(span: dict[str, Any]) -> dict[str, Any]:
+    parent = span["parentSpanId"]
+    start, end = (int(span[f"{name}TimeUnixNano"]) // 1000 for name in ("start", "end"))
+    return {
+        **{"traceID": span["traceId"], "spanID": span["spanId"], "operationName": span["name"]},
+        "references": [{"refType": "CHILD_OF", "spanID": parent}] if parent else [],
+        **{"startTime": start, "duration": end - start},
+        "tags": [
+            {"key": each["key"], "value": next(iter(each["value"].values()))}
+            if "intValue" not in each["value"]
+            else {"key": each["key"], "value": int(each["value"]["intValue"])}
+            for each in span["attributes"]
+        ],
+    }
+
+
+def in_form(form: str, spans: dict[str, Any]) -> str:
+    rows = as_spans(spans)
+    if form == "langsmith":
+        return "".join(json.dumps(langsmith(span)) + "\n" for span in rows)
+    whole: dict[str, Any] = {
+        "mlflow": {"info": {"trace_id": "t1"}, "data": {"spans": list(map(mlflow, rows))}},
+        "jaeger": {"data": [{"traceID": "t1", "spans": list(map(jaeger, rows))}]},
+        "tempo": {"batches": spans["resourceSpans"]},
+        "tempo trace": {"trace": spans},
+    }[form]
+    return json.dumps(whole)
+
+
+@pytest.mark.parametrize("form", ["langsmith", "mlflow", "jaeger", "tempo", "tempo trace"])
+def test_other_platforms_say_the_same(form: str, atlas: Path) -> None:
+    spans = [chat(3, 70, 5), tool(2, "rivers", "d3", "d1"), tool(1, "Plovdiv", "d4"), AGENT]
+    file = atlas.parent / f"{form.split()[0]}.json.gz"
+    file.write_bytes(gzip.compress(in_form(form, otlp(*spans)).encode()))
+    (trace,) = imported(atlas, file)["q2"]
+    assert [each.query for each in trace.searches or ()] == ["Plovdiv", "rivers"]
+    assert names(trace) == [["d4"], ["d3", "d1"]]
+    assert [(c.input_tokens, c.output_tokens, c.seconds) for c in trace.calls] == [(70, 5, 0.25)]
+    assert (trace.answer, trace.seconds) == ("The Maritsa", 9)
+
+
+WRAPPED = [
+    "{}",
+    "New task:\n{}",
+    "Question: {}\n\nAnswer briefly.",
+    "You are helpful.\n\n{}\n",
+    '{{"task": "{}"}}',
+    '{{"args": ["{}"], "kwargs": {{}}}}',
+    '[{{"role": "system", "content": "Answer."}}, {{"role": "user", "content": "{}"}}]',
+    '{{"messages": [[{{"kwargs": {{"type": "human", "content": "{}"}}}}]]}}',
+    "({{'input': '{}', 'chat_history': []}},)",
+]
+LAYOUTS = {
+    "root": lambda text: ({"input.value": text}, {}),
+    "other name": lambda text: ({"app.request.body": text}, {}),
+    "message": lambda text: (
+        {},
+        {"llm.input_messages.0.message.role": "system", "llm.input_messages.0.message.content": "A",
+         "llm.input_messages.1.message.role": "user",
+         "llm.input_messages.1.message.contents.0.message_content.type": "text",
+         "llm.input_messages.1.message.contents.0.message_content.text": text},
+    ),
+    "prompt": lambda text: ({}, {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": text}),
+    "messages": lambda text: ({}, {"gen_ai.input.messages": message("user", text)}),
+}  # fmt: skip
+OUTPUTS = {
+    "ids": lambda ids: json.dumps(ids),
+    "objects": lambda ids: json.dumps({"results": [{"doc_id": name} for name in ids]}),
+    "texts": lambda ids: json.dumps([TEXTS[name] for name in ids]),
+    "markdown": lambda ids: "\n\n".join(f"### Result\n{TEXTS[name]}" for name in ids),
+    "listed": lambda ids: "\n".join(f"{n}. {TEXTS[name]}" for n, name in enumerate(ids, 1)),
+}
+
+
+@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    st.sampled_from(WRAPPED),
+    st.sampled_from(sorted(LAYOUTS)),
+    st.sampled_from(sorted(OUTPUTS)),
+    st.permutations(range(8)),
+    st.integers(1, 8),
+)
+def test_spans_are_one_trace_wherever_they_are_and_the_question_is_found(
+    atlas: Path, wrapped: str, layout: str, output: str, order: list[int], files: int
+) -> None:
+    spans = []
+    for number, question in enumerate(QUESTIONS[:2]):
+        at, asked = 10 * number, wrapped.format(question.question)
+        root, call = LAYOUTS[layout](asked)
+        own = f"t{number}"
+        agent = {
+            "id": "a",
+            "at": (at, at + 9),
+            "says": {"openinference.span.kind": "AGENT", **root},
+        }
+        kind = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
+        model = {"id": "m", "parent": "a", "at": (at + 1, at + 2), "says": {**kind, **call}}
+        says = {"openinference.span.kind": "TOOL", "tool.name": "lookup", "input.value": "Sofia"}
+        says["output.value"] = OUTPUTS[output](["d3", "d2"])
+        search = {"id": "s", "parent": "a", "at": (at + 3, at + 4), "says": says}
+        said = {**kind, "output.value": f"Answer {number}"}
+        last = {"id": "z", "parent": "a", "at": (at + 5, at + 6), "says": said}
+        spans += [{**each, "trace": own} for each in (agent, model, search, last)]
+    folder = atlas.parent / "batches"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for place, which in enumerate(order):
+        with (folder / f"{place % files}.jsonl").open("a", encoding="utf-8") as file:
+            file.write(json.dumps(otlp(spans[which])) + "\n")
+    found = imported(atlas, folder)
+    assert sorted(found) == ["q1", "q2"]
+    for number, key in enumerate(sorted(found)):
+        (trace,) = found[key]
+        assert names(trace) == [["d3", "d2"]]
+        assert trace.answer == f"Answer {number}"
+        assert len(trace.calls) == 2
+
+
+def test_a_question_is_not_taken_for_another_one_around_it(atlas: Path) -> None:
+    asked = "Which river passes Plovdiv? And which one passes Sofia, and why is it so?"
+    root = {**ROOT_SPAN, "says": {"input.value": "Where do roses grow in winter?"}}
+    both = {**ROOT_SPAN, "trace": "t2", "id": "b"}
+    both["says"] = {"input.value": " ".join(each.question for each in QUESTIONS[:2])}
+    part = {**ROOT_SPAN, "trace": "t3", "id": "c", "says": {"input.value": asked}}
+    file = atlas.parent / "agent.jsonl"
+    file.write_text("\n".join(json.dumps(otlp(each)) for each in (root, both, part)))
+    assert list(imported(atlas, file)) == ["q2"]
+
+
+@pytest.mark.parametrize("package", ["pydantic-ai", "openai-agents", "smolagents"])
+def test_traces_of_public_agents_are_what_their_searches_were(
+    package: str, shared_data: Path, workspace: Workspace
+) -> None:
+    doors, mini_records = shared_data / "doors/traces", workspace.root / "data/mini/translated"
+    truth = json.loads((doors / f"{package}.truth.json").read_text("utf-8"))
+    found = imported(mini_records, doors / f"{package}.otlp.jsonl")
+    searches = {key: traces[0].searches or () for key, traces in found.items()}
+    assert {
+        key: [[s.query, [hit.chunk.doc_id for hit in s.passages]] for s in own]
+        for key, own in searches.items()
+    } == truth
+    assert all(len(traces) == 1 for traces in found.values())
+
+
 def browsecomp(query: str, status: str, text: str, *found: list[str]) -> dict[str, Any]:
     calls = [
         {
@@ -483,7 +680,7 @@ def test_a_malformed_file_of_traces_is_refused_in_a_sentence(evil: str, tmp_path
     file.write_text(EVILS[evil])
     # A file that is not JSON may be protobuf, which takes a package that is not here.
     with pytest.raises(BearsError, match=r"evil\.json"):
-        list(read_recorded(file))
+        read_recorded([file], PassageMatcher({}))
 
 
 def test_only_the_attribute_that_is_named_names_the_question(atlas: Path) -> None:
@@ -497,8 +694,8 @@ def test_spans_within_themselves_end(atlas: Path) -> None:
     around = [{**ROOT_SPAN, "parent": "b"}, {**retriever(1, "a", "d4"), "id": "b"}]
     file = atlas.parent / "agent.json"
     write_json(file, otlp(*around))
-    (found,) = read_recorded(file)
-    assert found.question == "Where do roses grow?"
+    ([found], _) = read_recorded([file], PassageMatcher({}))
+    assert found.asked[0] == ("Where do roses grow?",)
 
 
 def system(name: str, searches: list[float]) -> Measured:

@@ -15,7 +15,7 @@ import pytest
 from fpdf import FPDF
 
 from bears.config.shape import Source
-from bears.errors import BearsError, FormatError, SourceError
+from bears.errors import FormatError, SourceError
 from bears.language.blocks import blocks
 from bears.language.quotations import found_again
 from bears.sources.convert import convert

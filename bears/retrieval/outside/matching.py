@@ -1,9 +1,11 @@
 """Passages as systems return them, and the document, and the place in it, that each is from."""
 
+import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
+from dataclasses import dataclass, replace
+from functools import cache, lru_cache
+from hashlib import sha256
 from itertools import islice
 from numbers import Real
 from typing import Annotated, Any, TypeVar, cast
@@ -13,7 +15,7 @@ from pydantic import Field, ValidationError
 from bears.errors import FormatError
 from bears.files.records import adapter_of, problems_of
 from bears.identity import identifier_of
-from bears.language.quotations import Match, QuotedText, letters_of
+from bears.language.quotations import SHORTEST, Match, QuotedText, letters_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, chunks_in_order
 
@@ -21,6 +23,12 @@ T = TypeVar("T")
 
 SOURCES = ("source", "file_path", "path", "url", "file_name", "filename")
 """Names of metadata that say which file a passage is from, the surest first."""
+BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d+[.)]|\[\d+\])\s)|\n-{3,}")
+"""What divides a text into passages: an empty line, or a line that begins an item."""
+MARKER = re.compile(r"^\s*(?:[-*#•>]+|\d+[.)]|\[\d+\])?\s*")
+WORDS = re.compile(r"[^\s\[\](){}<>\"'`,;|*]+")
+MOST_TEXTS = 10_000
+"""How many texts are kept with the document that has them."""
 UNMATCHED = "unmatched-"
 """How the document of a passage without one is called; its rank follows."""
 
@@ -233,7 +241,8 @@ class PassageMatcher:
     def __init__(self, documents: Mapping[str, str]) -> None:
         self._documents = documents
         self._quoted = cache(lambda doc_id: QuotedText(documents[doc_id], cut=True))
-        self._anywhere = cache(self._search)
+        self._anywhere = lru_cache(maxsize=MOST_TEXTS)(self._search)
+        self._kept: dict[Passage, Chunk | None] = {}
         self._named: dict[str, list[str]] = defaultdict(list)
         for doc_id in documents:
             self._named[doc_id.rpartition("/")[2]].append(doc_id)
@@ -265,12 +274,57 @@ class PassageMatcher:
             seconds=reply.seconds,
         )
 
+    def keep(self, passage: Passage) -> Passage:
+        """Return a passage with the digest of its text, whose chunk is known from now on."""
+        digest = sha256(passage.text.encode("utf-8", "replace")).hexdigest() if passage.text else ""
+        kept = replace(passage, text=digest)
+        if kept not in self._kept:
+            self._kept[kept] = self.match(passage)
+        return kept
+
+    def within(self, text: str) -> tuple[Passage, ...]:
+        """Return a passage for each block of a text, such as Markdown, that a document is in.
+
+        A block names a document, or is a part of one.
+        """
+        if self._path(text.strip()):
+            return (Passage(text.strip()),)
+        found = []
+        for block in BLOCKS.split(text):
+            named = dict.fromkeys(filter(None, map(self._name, WORDS.findall(block))))
+            if len(named) == 1:
+                [doc_id] = named
+                rest = "\n".join(line for line in block.splitlines() if not self._names(line))
+                there = letters_of(rest) and self._quoted(doc_id).find(rest, similar=False)
+                found.append(Passage(doc_id, text=rest if there else ""))
+            elif named:
+                found += map(Passage, named)
+            else:
+                # A heading or the marker of a list is no part of the document.
+                lines = [MARKER.sub("", line) for line in block.splitlines()]
+                texts = ["\n".join(lines), *sorted(lines, key=len, reverse=True)]
+                long = [each for each in texts if len(letters_of(each)) >= SHORTEST]
+                if long:
+                    best = next(filter(self._anywhere, long), block.strip())
+                    found.append(Passage(text=best))
+        return tuple(found)
+
+    def _names(self, line: str) -> bool:
+        return any(map(self._name, WORDS.findall(line)))
+
+    def _name(self, word: str) -> str:
+        """Return the document that a word of a text names; a number or a plain word names none."""
+        telling = len(word) > 3 and not word.isalpha() and not word.isdecimal()
+        return self._path(word) if telling else ""
+
     def match(self, passage: Passage) -> Chunk | None:
         """Return the chunk, or the whole document; None without a match.
 
         A text that several documents have, or that is in none, is never guessed. A passage whose
         document is known and whose text is not there is an empty range of it.
         """
+        if passage in self._kept:
+            return self._kept[passage]
         doc_id = next(filter(None, map(self._path, (passage.id, passage.source))), "")
         if not doc_id:
             return self._anywhere(passage.text) if letters_of(passage.text) else None
