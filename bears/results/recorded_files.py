@@ -227,10 +227,10 @@ def _pairs(attributes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 def _jaeger(span: Mapping[str, Any]) -> RecordedSpan:
     logged = chain.from_iterable(each.get("fields", ()) for each in span.get("logs", ()))
     found = {each["key"]: each.get("value") for each in chain(logged, span.get("tags", ()))}
-    parents = [each["spanID"] for each in span.get("references", ())]
+    parent = next((each["spanID"] for each in span.get("references", ())), "")
     start = int(span["startTime"]) / 1e6
     end = start + int(span["duration"]) / 1e6
-    names = span["traceID"], span["spanID"], *(parents or [""])[:1], span["operationName"]
+    names = span["traceID"], span["spanID"], parent, span["operationName"]
     return RecordedSpan(*names, start, end, dict(flat(found)))
 
 

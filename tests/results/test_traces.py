@@ -8,6 +8,7 @@ import math
 import shutil
 import subprocess
 import sys
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
@@ -424,13 +425,13 @@ def in_form(form: str, spans: dict[str, Any]) -> str:
     rows = as_spans(spans)
     if form == "langsmith":
         return "".join(json.dumps(langsmith(span)) + "\n" for span in rows)
-    whole: dict[str, Any] = {
+    forms: dict[str, dict[str, Any]] = {
         "mlflow": {"info": {"trace_id": "t1"}, "data": {"spans": list(map(mlflow, rows))}},
         "jaeger": {"data": [{"traceID": "t1", "spans": list(map(jaeger, rows))}]},
         "tempo": {"batches": spans["resourceSpans"]},
         "tempo trace": {"trace": spans},
-    }[form]
-    return json.dumps(whole)
+    }
+    return json.dumps(forms[form])
 
 
 @pytest.mark.parametrize("form", ["langsmith", "mlflow", "jaeger", "tempo", "tempo trace"])
@@ -456,7 +457,7 @@ WRAPPED = [
     '{{"messages": [[{{"kwargs": {{"type": "human", "content": "{}"}}}}]]}}',
     "({{'input': '{}', 'chat_history': []}},)",
 ]
-LAYOUTS = {
+LAYOUTS: dict[str, Callable[[str], tuple[dict[str, str], dict[str, str]]]] = {
     "root": lambda text: ({"input.value": text}, {}),
     "other name": lambda text: ({"app.request.body": text}, {}),
     "message": lambda text: (
@@ -469,7 +470,7 @@ LAYOUTS = {
     "prompt": lambda text: ({}, {"gen_ai.prompt.0.role": "user", "gen_ai.prompt.0.content": text}),
     "messages": lambda text: ({}, {"gen_ai.input.messages": message("user", text)}),
 }  # fmt: skip
-OUTPUTS = {
+OUTPUTS: dict[str, Callable[[list[str]], str]] = {
     "ids": lambda ids: json.dumps(ids),
     "objects": lambda ids: json.dumps({"results": [{"doc_id": name} for name in ids]}),
     "texts": lambda ids: json.dumps([TEXTS[name] for name in ids]),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -45,7 +46,7 @@ QUOTED = {2: GOLD[2][3]} | {
     3: "Überstunden werden im Folgemonat ausgeglichen.",
     4: GOLD[4][3],
 }
-WAYS = {
+WAYS: dict[str, Callable[[str], str]] = {
     "path": lambda path: path,
     "name": lambda path: Path(path).name,
     "stem": lambda path: Path(path).stem,
@@ -161,7 +162,7 @@ def shapes(draw: st.DrawFn) -> tuple[str, list[dict[str, Any]], dict[str, bool]]
         if has["quotation"]:
             words: Any = QUOTED[n]
             gold[names["quotation"]] = [[words, "words of no file"]] if inner else words
-        each = {names["question"]: question}
+        each: dict[str, Any] = {names["question"]: question}
         if has["answer"]:
             each[names["answer"]] = answer
         each |= {"references": [gold]} if nested else gold

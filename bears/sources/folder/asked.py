@@ -315,8 +315,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         header = [cell.strip() for cell in next(cells, (1, []))[1]]
         if len({name.lower() for name in header}) < len(header):
             raise FormatError(f"{path}: two columns are called the same: {', '.join(header)}")
-        for line, row in cells:
-            yield f"line {line}", dict(zip(header, map(cell_value, row), strict=True))
+        for line, values in cells:
+            yield f"line {line}", dict(zip(header, map(cell_value, values), strict=True))
     elif ending == ".parquet":
         for number, row in enumerate(parquet_rows(path), start=1):
             yield f"row {number}", row
@@ -335,8 +335,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
             found = [rows for rows in found if _asking(rows)]
         if len(found) > 1:
             raise SourceError(f"{path}: {len(found)} lists in it have questions; keep one of them")
-        for number, row in enumerate(found[0] if found else (), start=1):
-            yield f"record {number}", row
+        for number, record in enumerate(found[0] if found else (), start=1):
+            yield f"record {number}", record
 
 
 def looks_asked(path: Path) -> bool:

@@ -65,7 +65,7 @@ class Files:
         if not parts:
             return ""
         ends = {doc_id: _common_end(parts, doc_id) for doc_id in self._named.get(parts[-1], ())}
-        best = max(ends.values(), default=None)
+        best = max(filter(None, ends.values()), default=None)
         found = [doc_id for doc_id, end in ends.items() if end and end == best]
         same = [doc_id for doc_id in found if unquote(doc_id).endswith(unquote(written))]
         found = same or found
