@@ -41,9 +41,7 @@ FAMILIES: dict[str, Callable[[], Retriever]] = {
     "memory": lambda: Dense(Letters(), Memory(), shard_size=4),
     "qdrant-local": lambda: Dense(Letters(), qdrant(), shard_size=4),
     "hybrid": lambda: Hybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10),
-    "qdrant-hybrid": lambda: QdrantHybrid(
-        Dense(Letters(), qdrant()), BM25(0.9, 0.4), "rrf", 60, 10
-    ),
+    "qdrant-hybrid": lambda: QdrantHybrid(Dense(Letters(), qdrant()), BM25(0.9, 0.4), 60, 10),
     "reranked": lambda: Reranked(BM25(0.9, 0.4), Backwards(), 5),
 }
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from contextlib import ExitStack
 from itertools import islice
 from pathlib import Path
-from statistics import fmean, stdev
-from typing import Any, Literal
+from statistics import fmean
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -44,8 +44,8 @@ def bm25() -> BM25:
     return BM25(0.9, 0.4, analyzer="english")
 
 
-def fused_by(store: VectorStore, fusion: Literal["rrf", "dbsf"] = "rrf") -> QdrantHybrid:
-    return QdrantHybrid(Dense(ENCODER, store), bm25(), fusion, 60, 100)
+def fused_by(store: VectorStore) -> QdrantHybrid:
+    return QdrantHybrid(Dense(ENCODER, store), bm25(), 60, 100)
 
 
 def legs(folder: Path) -> list[Ranking]:
@@ -72,19 +72,6 @@ def test_a_document_scores_the_sum_of_one_over_sixty_plus_its_rank(
     assert dict(found) == pytest.approx(expected, rel=1e-5)
     assert stopwatch.seconds.keys() == {"encode", "search"}
     assert searcher.exactness([QUESTION], 10) == {"exact": True}
-
-
-def test_dbsf_adds_scores_between_three_deviations_on_either_side_of_their_mean(
-    store: VectorStore, tmp_path: Path
-) -> None:
-    expected = dict.fromkeys((f"d{n}" for n in range(len(TEXTS))), 0.0)
-    for leg in legs(tmp_path):
-        scores = [hit.score for hit in leg]
-        low, width = fmean(scores) - 3 * stdev(scores), 6 * stdev(scores)
-        for hit in leg:
-            expected[hit.doc_id] += (hit.score - low) / width
-    found = ask(opened(fused_by(store, "dbsf"), documents(TEXTS), tmp_path / "fused"), QUESTION)
-    assert dict(found) == pytest.approx(expected, rel=1e-4)
 
 
 def test_a_question_without_a_known_word_is_ranked_by_its_vector(
@@ -125,7 +112,7 @@ def test_the_index_in_this_process_holds_plain_files_of_its_own(tmp_path: Path) 
 def test_other_terms_are_another_collection(qdrant_url: str, tmp_path: Path) -> None:
     for name, analyzer in (("a", "english"), ("b", "words"), ("c", "english")):
         dense, sparse = Dense(ENCODER, qdrant(qdrant_url)), BM25(0.9, 0.4, analyzer=analyzer)
-        indexed(QdrantHybrid(dense, sparse, "rrf", 60, 100), documents(TEXTS), tmp_path / name)
+        indexed(QdrantHybrid(dense, sparse, 60, 100), documents(TEXTS), tmp_path / name)
     a, b, c = ((tmp_path / n / "index/dense/store.json").read_bytes() for n in "abc")
     assert a == c != b
 

@@ -18,7 +18,7 @@ from bears.errors import BearsError, ConfigurationError, StoreError
 from bears.retrieval.combined.qdrant_hybrid import QdrantHybrid
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.levels import search_levels
-from bears.retrieval.retriever import Query, Retriever, Stopwatch
+from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
 from bears.types import Chunk, Document, IndexedChunk, Ranking
 from tests.qdrant_server import QdrantServer
@@ -41,7 +41,7 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
         patch.setenv(KEY, "reader")
         folder = tmp_path_factory.mktemp("theirs")
         with QdrantServer(folder, api_key="writer") as running:
-            options: dict[str, Any] = {"check_compatibility": False, "cloud_inference": True}
+            options: dict[str, Any] = {"check_compatibility": False}
             yield running.url, QdrantClient(running.url, api_key="writer", **options)
 
 
@@ -51,7 +51,6 @@ def fill(
     payloads: list[dict[str, Any]],
     texts: list[str],
     vector: str = "",
-    sparse: str = "",
     uuids: bool = False,
     **params: Any,
 ) -> None:
@@ -59,17 +58,10 @@ def fill(
     _, client = server
     client.delete_collection(name)
     dense = models.VectorParams(**{**WIDE, **params})
-    idf = models.SparseVectorParams(modifier=models.Modifier.IDF)
-    client.create_collection(
-        name,
-        vectors_config={vector: dense} if vector else dense,
-        sparse_vectors_config={sparse: idf} if sparse else None,
-    )
+    client.create_collection(name, vectors_config={vector: dense} if vector else dense)
     points = []
     for number, (payload, text) in enumerate(zip(payloads, texts, strict=True)):
         made: dict[str, Any] = {vector: (3 * LETTERS.documents([text])[0]).tolist()}
-        if sparse:
-            made[sparse] = models.Document(text=text, model="qdrant/bm25")
         point_id = str(UUID(int=number)) if uuids else 10 * number
         points.append(models.PointStruct(id=point_id, vector=made, payload=payload))
     client.upsert(name, points, wait=True)
@@ -98,8 +90,8 @@ def assert_found(ranking: Ranking, expected: dict[str, float]) -> None:
     [
         ("doc_id", lambda name: {"doc_id": name}),
         ("metadata.doc_id", lambda name: {"page_content": "x", "metadata": {"doc_id": name}}),
-        ("metadata.doc_id", lambda name: {"metadata.doc_id": name, "metadata": {"n": 1}}),
-        ("meta.doc.id", lambda name: {"meta": {"doc.id": name}}),
+        ('"metadata.doc_id"', lambda name: {"metadata.doc_id": name, "metadata": {"n": 1}}),
+        ('meta."doc.id"', lambda name: {"meta": {"doc.id": name}}),
         ("meta.source", lambda name: {"meta": {"source": f"/srv/files/{name}"}}),
     ],
 )
@@ -156,16 +148,6 @@ def test_an_id_that_is_no_document_keeps_its_place_and_is_marked(
     assert ids(ask(searcher, "ape")) == ["d0", "unmatched-17", "unmatched-of%20another%20app"]
 
 
-def test_a_point_without_a_known_id_is_matched_by_its_text(server: Server, tmp_path: Path) -> None:
-    texts = ["The first lamp of the long house is red.", "The second lamp is green and broken."]
-    fill(server, "texts", [{"id": n, "body": {"t": t}} for n, t in enumerate(texts)], texts)
-    with_text = reading(server, "texts", id_key="id", text_key="body.t")
-    found = ask(opened(with_text, documents(texts), tmp_path / "a"), texts[1])
-    assert ids(found) == ["d1", "d0"]
-    without = ask(opened(reading(server, "texts", id_key="id"), documents(texts), tmp_path), "x")
-    assert {*ids(without)} == {"unmatched-0", "unmatched-1"}
-
-
 def test_a_question_of_a_group_finds_the_documents_of_that_group(
     server: Server, tmp_path: Path
 ) -> None:
@@ -196,21 +178,9 @@ def test_points_of_chunks_are_those_of_the_chunks_that_were_indexed(
     assert ids(found.documents) == ["long"]
 
 
-def test_both_of_its_vectors_are_searched_and_fused_by_the_server(
-    server: Server, tmp_path: Path
-) -> None:
-    payloads = [{"doc_id": f"d{n % 9}"} for n in range(18)]
-    fill(server, "both", payloads, TEXTS * 2, "text-dense", "text-sparse")
-    hybrid = QdrantHybrid(reading(server, "both"), BM25(0.9, 0.4), "rrf", 60, 3)
-    searcher = opened(hybrid, documents(TEXTS), tmp_path)
-    found = ask(searcher, "the elk of a bear", 9)
-    # First in both rankings, as the only one with both words.
-    assert found[0].doc_id == "d4"
-    assert found[0].score == pytest.approx(2 / 61, rel=0.02)
-    assert {*ids(found)} == {f"d{n}" for n in range(9)}
-    # Nothing is left for the server to encode, so only vectors count.
-    alone = ask(searcher, "?", 9)
-    assert max(hit.score for hit in alone) == pytest.approx(1 / 61, rel=1e-5)
+def test_a_hybrid_of_two_vectors_is_not_searched_there(server: Server) -> None:
+    with pytest.raises(ConfigurationError, match=r"collection is 'both', but .* of its own; leave"):
+        QdrantHybrid(reading(server, "both"), BM25(0.9, 0.4), 60, 3)
 
 
 @pytest.mark.parametrize(
@@ -243,16 +213,8 @@ def test_both_of_its_vectors_are_searched_and_fused_by_the_server(
             r"id_key is 'd.x', but 1 points .* 1 with {'d': 's'",
         ),
         (
-            {"vector_name": "a", "text_key": "t"},
-            r"text_key is 't', but 2 points .* give a key that",
-        ),
-        (
             {"vector_name": "a", "id_key": "list"},
             r"point 0 .* has \['x'\] as 'list'; expected the id",
-        ),
-        (
-            {"vector_name": "a", "hybrid": True},
-            r"sparse_name is '', but the sparse .* are none; give",
         ),
     ],
 )
@@ -276,9 +238,7 @@ def test_what_does_not_fit_is_one_sentence(
     ]
     client.upsert("app-2", points, wait=True)
     settings = {"collection": "app-2", "id_key": "list", **named}
-    hybrid = settings.pop("hybrid", False)
-    dense = Dense(LETTERS, qdrant(server[0], api_key_env=KEY, **settings))
-    retriever: Retriever = QdrantHybrid(dense, BM25(0.9, 0.4), "rrf", 60, 9) if hybrid else dense
+    retriever = Dense(LETTERS, qdrant(server[0], api_key_env=KEY, **settings))
     with pytest.raises(StoreError, match=said):
         ask(opened(retriever, documents(TEXTS), tmp_path), "ape")
 

@@ -68,7 +68,6 @@ RETRIEVE = "retriever.RetrieveSettings"
         ("dense.engines.ray_tasks.RayTasks", {"workers": 0}, "workers: .*equal to 1, found 0"),
         ("combined.hybrid.Hybrid", {"window": 0}, "window: .*equal to 1, found 0"),
         ("combined.qdrant_hybrid.QdrantHybrid", {"window": 0}, "window: .*equal to 1, found 0"),
-        ("combined.qdrant_hybrid.QdrantHybrid", {"fusion": "sum"}, "fusion: .*'rrf' or 'dbsf'"),
         ("combined.rerank.Reranked", {"depth": 0}, "depth: .*equal to 1, found 0"),
         ("stores.qdrant.Qdrant", {"batch": 0}, "batch: .*equal to 1, found 0"),
         ("stores.qdrant_server.Hnsw", {"m": -1}, "m: .*equal to 0, found -1"),

@@ -3,7 +3,6 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
 
 from bears.errors import ConfigurationError
 from bears.retrieval.combined.hybrid import Hybrid
@@ -26,18 +25,15 @@ class QdrantHybrid:
     Args:
         dense: a dense retriever with a `Qdrant` store.
         sparse: makes the sparse vectors.
-        fusion: ``rrf``, reciprocal ranks, or ``dbsf``, scores between the mean and three standard
-            deviations on either side.
-        constant: of ``rrf``; see `Hybrid`.
+        constant: see `Hybrid`.
         window: how many chunks of each ranking take part; at least as many as are wanted.
 
     Raises:
-        ConfigurationError: the vectors are in another store.
+        ConfigurationError: the vectors are in another store, or another program's.
     """
 
     dense: Dense
     sparse: BM25
-    fusion: Literal["rrf", "dbsf"]
     constant: Positive
     window: Positive
 
@@ -49,6 +45,11 @@ class QdrantHybrid:
                 f"{type(self.sparse).__name__}; expected a dense retriever in Qdrant, and BM25. "
                 "Add vector_store=qdrant-local, or vector_store=qdrant for a server"
             )
+        if store.borrows:
+            raise ConfigurationError(
+                f"vector_store.collection is {store.collection!r}, but retriever=qdrant-hybrid "
+                "fills a collection of its own; leave it null, or choose a dense retriever"
+            )
 
     @property
     def _store(self) -> Qdrant:
@@ -56,24 +57,19 @@ class QdrantHybrid:
         return self.dense.vector_store
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
-        """Index the terms, and store them with the vectors; nothing if they are another program's.
+        """Index the terms, and store them with the vectors.
 
         Raises as `Hybrid.index` and `Dense.index` do.
         """
-        if self._store.borrows:
-            (folder / "dense").mkdir(parents=True, exist_ok=True)
-            self.dense.index(documents, folder / "dense", scratch)
-            return
         both = Hybrid(self._with_terms(folder), self.sparse, self.constant, self.window)
         both.index(documents, folder, scratch)
 
     def open(self, folder: Path) -> "QdrantHybridSearcher":
         """Open the collection, and the index that has the numbers of the terms."""
-        bm25 = None if self._store.borrows else self.sparse.open(folder / "sparse")
+        bm25 = self.sparse.open(folder / "sparse")
         dense = self._with_terms(folder).open(folder / "dense")
         assert isinstance(dense.store, QdrantSearcher)
-        fusion = dense.store.collection.fusion(self.fusion, self.constant)
-        return QdrantHybridSearcher(dense, dense.store, bm25, fusion, self.window)
+        return QdrantHybridSearcher(dense, dense.store, bm25, self.constant, self.window)
 
     def _with_terms(self, folder: Path) -> Dense:
         """Return the dense retriever, whose store also gets the terms that were indexed."""
@@ -95,15 +91,14 @@ class QdrantHybridSearcher:
     Args:
         dense: the model, and the collection by its dense vectors alone.
         store: the collection.
-        bm25: knows the terms; None: the collection is another program's.
-        fusion: see `Collection.fusion`.
-        window: see `QdrantHybrid`.
+        bm25: knows the terms.
+        constant, window: see `QdrantHybrid`.
     """
 
     dense: DenseSearcher
     store: QdrantSearcher
-    bm25: BM25Searcher | None
-    fusion: Any
+    bm25: BM25Searcher
+    constant: int
     window: int
 
     def search(self, queries: Sequence[Query], k: int, stopwatch: Stopwatch) -> list[Ranking]:
@@ -111,10 +106,10 @@ class QdrantHybridSearcher:
         texts = [query.text for query in queries]
         with stopwatch("encode"):
             vectors = question_vectors(self.dense.encoder, texts)
-            sparse = [self.store.collection.sparse_query(text, self.bm25) for text in texts]
+            terms = [*map(self.bm25.terms_asked, texts)]
         groups = [query.group for query in queries]
         with stopwatch("search"):
-            return self.store.fused(vectors, sparse, k, groups, self.window, self.fusion)
+            return self.store.fused(vectors, terms, k, groups, self.window, self.constant)
 
     def cut(self, question: str, ranking: Ranking) -> list[Cut]:
         """Return what the model does not read of a question."""

@@ -28,9 +28,12 @@ from bears.retrieval.stores.memory import (
     read_chunks,
 )
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
-from bears.retrieval.stores.qdrant_theirs import PointMatcher, Theirs, write_texts
-from bears.retrieval.vectors import NumberedShard, Shard, Vectors, numbered
+from bears.retrieval.stores.qdrant_theirs import Theirs, groups_of
+from bears.retrieval.vectors import NumberedShard, Shard, Terms, Vectors, numbered
 from bears.types import Document, ForbidsExtra, Positive, Ranking
+
+GROUPS = "groups.json"
+"""In an index of another program's collection: the groups by which its points are found."""
 
 
 @dataclass(frozen=True)
@@ -66,7 +69,7 @@ class Qdrant:
         batch: points per request.
         timeout_s: for one request.
         patience_s: how long to retry when the server stops answering.
-        vector_name, sparse_name, sparse_model, id_key, text_key: of ``collection``; see `Theirs`.
+        vector_name, id_key: of ``collection``; see `Theirs`.
         complete: adds terms to shards; no setting.
 
     Raises:
@@ -87,10 +90,7 @@ class Qdrant:
     timeout_s: Positive
     patience_s: float
     vector_name: str = ""
-    sparse_name: str = ""
-    sparse_model: str = "qdrant/bm25"
     id_key: str = "doc_id"
-    text_key: str = ""
     complete: Callable[[Iterable[Shard]], Iterable[Shard]] = iter
 
     def __post_init__(self) -> None:
@@ -122,7 +122,7 @@ class Qdrant:
         Raises:
             StoreError: the collection is missing, or does not have what the settings name.
         """
-        write_texts(documents, folder)
+        write_json(folder / GROUPS, groups_of(documents))
         self.open(folder)
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
@@ -164,7 +164,11 @@ class Qdrant:
         if self.url == IN_PROCESS:
             return self._filled(folder)
         if self.collection is not None:
-            return self._theirs(self.collection, folder)
+            groups = read_value(folder / GROUPS, dict[str, str])
+            hnsw = None if self.exact else self.hnsw
+            named = self.collection, hnsw, self.vector_name, self.id_key
+            theirs = Theirs(self._server(), *named, groups)
+            return QdrantSearcher(theirs, theirs.size)
         expected = read_value(folder / "store.json", _Contents)
         server = self._server()
         collection = self._named(server, expected.collection)
@@ -175,12 +179,6 @@ class Qdrant:
         ):
             raise _unexpected(collection.name, server.url, "other points, or none")
         return QdrantSearcher(collection, expected.dimensions)
-
-    def _theirs(self, name: str, folder: Path) -> "QdrantSearcher":
-        hnsw = None if self.exact else self.hnsw
-        names = self.vector_name, self.sparse_name, self.sparse_model, self.id_key, self.text_key
-        theirs = Theirs(self._server(), name, hnsw, *names, PointMatcher(folder))
-        return QdrantSearcher(theirs, theirs.size)
 
     def _filled(self, folder: Path) -> "QdrantSearcher":
         vectors, doc_ids, groups = read_chunks(folder)
@@ -311,11 +309,11 @@ class QdrantSearcher:
     def fused(
         self,
         vectors: Vectors,
-        sparse: Sequence[Any],
+        terms: Sequence[Terms],
         k: int,
         groups: Sequence[str],
         window: int,
-        fusion: Any,
+        constant: int,
     ) -> list[Ranking]:
         """Return for each question the ``k`` documents of highest score, fused by Qdrant.
 
@@ -324,11 +322,11 @@ class QdrantSearcher:
 
         Args:
             vectors: of the questions.
-            sparse: as `Collection.sparse_query` returns them.
+            terms: of each question, as BM25 numbers them.
             k: how many documents.
             groups: see `nearest`.
             window: points of each ranking that are fused; more if they are of too few documents.
-            fusion: as `Collection.fusion` returns it.
+            constant: see `bears.retrieval.combined.hybrid.reciprocal_ranks`.
 
         Raises:
             StoreError: the vectors' dimensions differ from those of the index.
@@ -337,7 +335,7 @@ class QdrantSearcher:
 
         def request(place: int, limit: int) -> Any:
             vector = vectors[place].tolist()
-            return self.collection.fused(vector, sparse[place], limit, groups[place], fusion)
+            return self.collection.fused(vector, terms[place], limit, groups[place], constant)
 
         rankings = []
         for points in self._deep(len(vectors), k, max(window, k), request):
@@ -387,13 +385,8 @@ class QdrantSearcher:
     def _by_document(
         self, points: Sequence[Any], scores: Sequence[float]
     ) -> tuple[NDArray[np.float64], list[str]]:
-        """Return the score of each document, the best of its points, and the documents, in order.
-
-        Each of our points is a chunk of its own.
-        """
-        doc_ids, found = [*map(self.collection.doc_id, points)], dict[str, float]()
-        if not isinstance(self.collection, Theirs):
-            return np.array(scores, np.float64), doc_ids
-        for doc_id, score in zip(doc_ids, scores, strict=True):
+        """Return the score of each document, the best of its points, and the documents."""
+        found: dict[str, float] = {}
+        for doc_id, score in zip(map(self.collection.doc_id, points), scores, strict=True):
             found[doc_id] = max(score, found.get(doc_id, score))
         return np.array([*found.values()], np.float64), [*found]

@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field
 
@@ -11,9 +11,8 @@ from bears.config import checkout
 from bears.config.secrets import check_address
 from bears.errors import StoreError
 from bears.llm.models import check_variable, value_of
-from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.retrieval.stores.memory import FIT
-from bears.retrieval.vectors import NumberedShard
+from bears.retrieval.vectors import NumberedShard, Terms
 from bears.types import Positive
 
 T = TypeVar("T")
@@ -66,8 +65,6 @@ class Server:
             api_key=key,
             timeout=timeout_s,
             check_compatibility=False,
-            # The server encodes what `Theirs.sparse_query` asks it to, not a package here.
-            cloud_inference=url != IN_PROCESS,
         )
 
     def ask(self, call: Callable[..., T], *args: Any, patient: bool = True, **options: Any) -> T:
@@ -118,12 +115,11 @@ class Collection:
 
     Attributes:
         vector: the name of the dense vectors; empty: they have none.
-        sparse: the name of the sparse vectors, if there are any.
         fetched: the keys of the payload that come with a point.
         fit: what to do if a question's dimensions differ from those of the vectors.
     """
 
-    vector, sparse, fit = "dense", "sparse", FIT
+    vector, fit = "dense", FIT
     fetched: tuple[str, ...] = ("doc_id", "same")
 
     def __init__(self, server: Server, name: str, hnsw: Hnsw | None) -> None:
@@ -196,10 +192,7 @@ class Collection:
                 "dense": numbered.shard.vectors[first : first + size].tolist()
             }
             if terms := numbered.shard.terms[first : first + size]:
-                vectors["sparse"] = [
-                    self._api.SparseVector(indices=numbers, values=weights)
-                    for numbers, weights in terms
-                ]
+                vectors["sparse"] = [*map(self.sparse_vector, terms)]
             payloads = numbered.payloads[first : first + size]
             ids = range(numbered.start + first, numbered.start + first + len(payloads))
             batch = self._api.Batch(ids=list(ids), vectors=vectors, payloads=payloads)
@@ -225,32 +218,29 @@ class Collection:
             with_vector=[self.vector] if exact else False,
         )
 
-    def fused(self, vector: list[float], sparse: Any, limit: int, group: str, fusion: Any) -> Any:
+    def fused(
+        self, vector: list[float], terms: Terms, limit: int, group: str, constant: int
+    ) -> Any:
         """Return a request for two fused rankings of at most ``limit`` points of ``group`` each.
 
         Args:
             vector: of the question.
-            sparse: as `sparse_query` returns it.
+            terms: of the question; without any, only its vector counts.
             limit: points of each ranking.
             group: see `request`.
-            fusion: see `fusion`.
+            constant: of RRF, for ranks from 1.
         """
         options = {"limit": limit, "filter": self.within(group)}
-        dense = {"query": vector, "using": self.vector or None}
         params = self._params(exact=self.hnsw is None)
-        legs = [self._api.Prefetch(**dense, **options, params=params)]
-        if sparse is not None:
-            legs.append(self._api.Prefetch(query=sparse, using=self.sparse, **options))
+        legs = [self._api.Prefetch(query=vector, using=self.vector, params=params, **options)]
+        if terms.numbers:
+            sparse = self.sparse_vector(terms)
+            legs.append(self._api.Prefetch(query=sparse, using="sparse", **options))
+        # Qdrant's ranks start at 0.
+        fusion = self._api.RrfQuery(rrf=self._api.Rrf(k=constant + 1))
         return self._api.QueryRequest(
             prefetch=legs, query=fusion, limit=2 * limit, with_payload=[*self.fetched]
         )
-
-    def fusion(self, method: Literal["rrf", "dbsf"], constant: int) -> Any:
-        """Return how two rankings are fused; ``constant``: of RRF, for ranks from 1."""
-        if method == "dbsf":
-            return self._api.FusionQuery(fusion=self._api.Fusion.DBSF)
-        # Qdrant's ranks start at 0.
-        return self._api.RrfQuery(rrf=self._api.Rrf(k=constant + 1))
 
     def _params(self, exact: bool) -> Any:
         # The local mode warns of parameters that it ignores.
@@ -272,11 +262,9 @@ class Collection:
         """Return a filter for the points of a group; None if it is empty."""
         return self._where("group", group)
 
-    def sparse_query(self, question: str, bm25: BM25Searcher | None) -> Any:
-        """Return the sparse vector of a question; None if it is empty."""
-        assert bm25 is not None
-        numbers, weights = bm25.terms_asked(question)
-        return self._api.SparseVector(indices=numbers, values=weights) if numbers else None
+    def sparse_vector(self, terms: Terms) -> Any:
+        """Return the sparse vector of a question or a chunk."""
+        return self._api.SparseVector(indices=terms.numbers, values=terms.weights)
 
     def _where(self, field: str, value: str) -> Any:
         """Return a filter for points with this value; None if it is empty."""
