@@ -1,9 +1,10 @@
 """Find faults in a question from its words, its answer and its passage, without a model."""
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from difflib import SequenceMatcher
+from itertools import islice
 
 from bears.evaluation.answers.token_f1 import token_f1
 from bears.files.visible import blank
@@ -54,19 +55,8 @@ class Form:
         Args:
             passage: the text that it was written about.
         """
-        checks: dict[str, Callable[[Written, str], str]] = {
-            "not_a_question": self._not_a_question,
-            "language": self._language,
-            "names_passage": lambda draft, _: self.passage_in(draft.question),
-            "leans": self._leans,
-            "long_answer": self._long_answer,
-            "answer_not_in_passage": self._not_there,
-            "one_of_a_list": self._listed,
-            "leaks_answer": self._leaks,
-            "copies_passage": self._copies,
-        }
-        on = (name for name in checks if self.settings.severity(name) != "off")
-        return [(name, message) for name in on if (message := checks[name](draft, passage))]
+        found = (*self._of_question(draft.question), *self._of_answer(draft, passage))
+        return [fault for fault in found if self.settings.severity(fault[0]) != "off"]
 
     def tokens(self, text: str) -> list[str]:
         """Tokenize the text the way answers are compared."""
@@ -88,63 +78,49 @@ class Form:
         held = len(self.tokens(answer)) <= longest and self.occurs(wanted, answer)
         return held or token_f1(answer, wanted, self.rules) >= self.settings.reader_f1
 
-    def _not_a_question(self, draft: Written, _: str) -> str:
-        asks = self.profile.mood.asks if self.profile else english.asks
-        if not asks(draft.question):
-            return "the question asks nothing"
-        if len(re.findall(r"[?？]+", draft.question)) > 1:
-            return "it asks more than one thing"
-        return ""
-
-    def _language(self, draft: Written, _: str) -> str:
-        if self.profile is None:
-            return ""
-        text = Text("question", "", draft.question, self.tag, self.tag)
-        # The gates of translations that need no source.
-        gates = (GATES["script"], GATES["variant"], GATES["chatter"])
-        messages = (gate(text, self.profile) for gate in gates)
-        return next(filter(None, messages), "")
-
     def passage_in(self, question: str) -> str:
         """Return the fault of a question that mentions its passage, or an empty string."""
         own = self.profile.standalone.passage if self.profile else ()
         return _found((*english.NAMES_PASSAGE, *own), question, "it speaks of its passage")
 
-    def _leans(self, draft: Written, _: str) -> str:
+    def _of_question(self, question: str) -> Iterator[Fault]:
+        asks = self.profile.mood.asks if self.profile else english.asks
+        if not asks(question):
+            yield "not_a_question", "the question asks nothing"
+        elif len(re.findall(r"[?？]+", question)) > 1:
+            yield "not_a_question", "it asks more than one thing"
+        if self.profile:
+            text = Text("question", "", question, self.tag, self.tag)
+            # The gates of translations that need no source.
+            gates = (GATES["script"], GATES["variant"], GATES["chatter"])
+            messages = filter(None, (gate(text, self.profile) for gate in gates))
+            yield from (("language", message) for message in islice(messages, 1))
+        if said := self.passage_in(question):
+            yield "names_passage", said
         own = self.profile.standalone.leans if self.profile else english.LEANS
-        return _found(own, draft.question, "it cannot be understood alone")
+        if said := _found(own, question, "it cannot be understood alone"):
+            yield "leans", said
 
-    def _long_answer(self, draft: Written, _: str) -> str:
-        count = len(self.tokens(draft.answer))
-        return f"the answer has {count} tokens" if count > self.settings.longest_answer else ""
-
-    def _not_there(self, draft: Written, passage: str) -> str:
-        if blank(draft.answer) or not self.occurs(draft.answer, passage):
-            return f"the passage does not contain the answer {draft.answer!r:.60}"
-        return ""
-
-    def _listed(self, draft: Written, passage: str) -> str:
+    def _of_answer(self, draft: Written, passage: str) -> Iterator[Fault]:
+        answer, shown = draft.answer, f"{draft.answer!r:.60}"
+        asked, given, there = map(self.tokens, (draft.question, answer, passage))
+        if len(given) > self.settings.longest_answer:
+            yield "long_answer", f"the answer has {len(given)} tokens"
+        if blank(answer) or not self.occurs(answer, passage):
+            yield "answer_not_in_passage", f"the passage does not contain the answer {shown}"
         joins = self.profile.standalone.joins if self.profile else english.JOINS
-        if one_of_a_list(draft.answer, passage, joins):
-            return f"{draft.answer!r:.60} is one of a list"
-        return ""
-
-    def _leaks(self, draft: Written, _: str) -> str:
-        if self.occurs(draft.answer, draft.question):
-            return f"the question contains the answer {draft.answer!r:.60}"
-        asked, given = ({*self.tokens(text)} for text in (draft.question, draft.answer))
+        if one_of_a_list(answer, passage, joins):
+            yield "one_of_a_list", f"{shown} is one of a list"
+        words, copied = {*given}, self.settings.copied
+        if self.occurs(answer, draft.question):
+            yield "leaks_answer", f"the question contains the answer {shown}"
         # A short answer may share most tokens: which biotechnology? Industrial biotechnology.
-        if len(given) < RESTATED or len(given & asked) <= self.settings.copied * len(given):
-            return ""
-        return f"the answer {draft.answer!r:.60} restates the question"
-
-    def _copies(self, draft: Written, passage: str) -> str:
-        asked = self.tokens(draft.question)
-        compared = SequenceMatcher(None, asked, self.tokens(passage), autojunk=False)
-        longest = compared.find_longest_match().size
-        if longest <= self.settings.copied * len(asked):
-            return ""
-        return f"the passage contains {longest} of its {len(asked)} tokens in one piece"
+        elif len(words) >= RESTATED and len(words.intersection(asked)) > copied * len(words):
+            yield "leaks_answer", f"the answer {shown} restates the question"
+        longest = SequenceMatcher(None, asked, there, autojunk=False).find_longest_match().size
+        if longest > copied * len(asked):
+            message = f"the passage contains {longest} of its {len(asked)} tokens in one piece"
+            yield "copies_passage", message
 
 
 def _found(patterns: Sequence[str], text: str, message: str) -> str:

@@ -20,11 +20,11 @@ FILTERS = (
     *("nothing_written", "not_a_question", "language", "names_passage", "leans", "long_answer"),
     *("answer_not_in_passage", "one_of_a_list", "leaks_answer", "copies_passage"),
     *("unanswerable", "closed_book", "several_answers", "other_question"),
-    *("other_document", "near_duplicate", "replaced", "quota"),
+    *("other_document", "near_duplicate", "replaced"),
 )
 """Reasons to throw a question away, in the order of the checks."""
-FIXED = ("nothing_written", "answer_not_in_passage", "replaced", "quota")
-"""Filters that cannot be turned off: no question, no gold, or a person's or a quota's decision."""
+FIXED = ("nothing_written", "answer_not_in_passage", "replaced")
+"""Filters that cannot be turned off: no question, no gold, or a person's decision."""
 
 
 @dataclass(frozen=True)
@@ -70,9 +70,8 @@ class AnsweringReader(GeneratorSettings):
 
     where: ClassVar[str] = "questioner.reader"
 
-    def given_up(self, reasons: Sequence[str]) -> str:
+    def given_up(self, reasons: Sequence[str]) -> str:  # noqa: ARG002
         """Return the reply of a reader that finds no answer."""
-        del reasons
         return "Unanswerable"
 
 
@@ -93,22 +92,9 @@ class QuestionerSettings(AskingSettings):
     reader: Annotated[AnsweringReader | None, BeforeValidator(_as_reader)] = None
     answer_tokens: int = 1024
 
-    def given_up(self, reasons: Sequence[str]) -> str:
+    def given_up(self, reasons: Sequence[str]) -> str:  # noqa: ARG002
         """Return the reply for a question that was not written, which is then counted."""
-        del reasons
         return "{}"
-
-
-@dataclass(frozen=True)
-class MadeQuota(ForbidsExtra):
-    """The most questions of a kind to keep.
-
-    Args:
-        difficulty: easy if BM25 finds the gold among its first ``easy_rank`` documents.
-    """
-
-    questions: Count
-    difficulty: Literal["easy", "hard", "any"] = "any"
 
 
 @dataclass(frozen=True)
@@ -122,9 +108,8 @@ class MadeSettings(ForbidsExtra):
         passages: how many of them to write a question about.
         passage_bytes: the fewest and the most bytes of UTF-8 of a passage.
         bm25: finds other documents with the answer, and measures difficulty.
-        easy_rank: see `MadeQuota`.
+        easy_rank: a question is easy if BM25 finds its gold among so many documents.
         others: how many other documents the reader sees for each question, one at a time.
-        quota: of the questions that pass; empty to keep all.
         filters: name to severity: throw the question away, leave it to a person (flag), or turn the
             filter off; the default is throw.
         longest_answer: the most tokens of an answer; characters in scripts without spaces.
@@ -142,7 +127,6 @@ class MadeSettings(ForbidsExtra):
     passage_bytes: tuple[Count, Count] = (200, 6000)
     easy_rank: Positive = 1
     others: Count = 3
-    quota: tuple[MadeQuota, ...] = ()
     filters: Mapping[str, Severity] = field(default_factory=dict)
     longest_answer: Count = 40
     copied: Share = 0.7

@@ -1,6 +1,5 @@
 """Decide about each written question: keep it, leave it to a person, or throw it away, and why."""
 
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from typing import Literal
@@ -69,15 +68,12 @@ class Sieve:
         written: Mapping[str, Written | None],
         readings: CheckedQuestions,
     ) -> Iterator[Sifted]:
-        """Yield every question, in order; of similar or too many questions, keep the first."""
+        """Yield every question, in order; of similar questions, keep the first."""
         kept: list[Written] = []
-        counts = Counter[int]()
         for unit in units:
             found = self._alone(unit, written[unit.question_id], readings)
             if found.draft and found.outcome != "thrown" and not found.decided:
                 found = self._among(found, found.draft, kept)
-            if found.outcome == "kept":
-                found = self._counted(found, counts)
             if found.outcome == "kept" and found.draft:
                 kept.append(found.draft)
             yield found
@@ -129,19 +125,6 @@ class Sieve:
             if likeness(own, self.form.tokens(other.question)) >= self.form.settings.alike:
                 message = f"asks what {other.question!r:.80} asks"
                 return self._with(found, [("near_duplicate", message)])
-        return found
-
-    def _counted(self, found: Sifted, counts: Counter[int]) -> Sifted:
-        """Apply the quota of its kind; questions that a person accepted count, but always stay."""
-        wanted = self.form.settings.quota
-        mine = [n for n, kind in enumerate(wanted) if kind.difficulty in ("any", found.difficulty)]
-        free = [n for n in mine if found.decided or counts[n] < wanted[n].questions]
-        if free:
-            counts[free[0]] += 1
-        elif wanted and not found.decided:
-            return self._with(
-                found, [("quota", f"no more {found.difficulty} questions are wanted")]
-            )
         return found
 
     def _with(self, found: Sifted, faults: Sequence[Fault]) -> Sifted:
