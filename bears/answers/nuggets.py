@@ -86,11 +86,9 @@ class NuggetTask(FlatUse[AnswerRequest]):
     def version(self, request: AnswerRequest) -> int:  # noqa: ARG002
         return self.prompt.version
 
-    def messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
+    def messages(self, request: AnswerRequest) -> tuple[str, str]:
         names = {"title": self.language.title, "native_name": self.language.native_name}
         system = self.prompt.system.format(**names).strip()
-        if reasons:
-            system += f"\n\nYour last reply could not be used: {'; '.join(reasons)}."
         answer, *passages = request.texts
         parts = {"question": request.text, "answer": answer, "passages": passages}
         return system, shown(parts)

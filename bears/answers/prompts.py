@@ -8,9 +8,6 @@ from bears.llm.flat import broken, check_names
 from bears.llm.use import key_of
 from bears.types import ForbidsExtra, Turn
 
-FIX = "Mend"
-"""A word of the prompts; they must not change."""
-
 
 @dataclass(frozen=True)
 class AnswerPrompt(ForbidsExtra):
@@ -39,20 +36,16 @@ def messages(
     texts: Sequence[str],
     prompt: AnswerPrompt,
     language: WrittenIn,
-    reasons: Sequence[str] = (),
 ) -> tuple[str, str]:
     """Return the system and the user message; words of chat templates in them are broken.
 
     Args:
         question: the last question, after the earlier ``turns`` of a conversation.
         texts: of the documents to show, in order.
-        reasons: why earlier answers were refused.
     """
     mark = mark_of(question, texts)
     template = prompt.documents if texts else prompt.no_documents
     system = template.format(mark=mark, **asdict(language)).strip()
-    if reasons:
-        system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. {FIX} that, silently."
     parts = [
         f'<{mark} number="{number}">\n{broken(text).strip()}\n</{mark}>'
         for number, text in enumerate(texts, start=1)

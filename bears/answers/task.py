@@ -78,9 +78,9 @@ class AnswerTask(FlatUse[AnswerRequest]):
     def version(self, request: AnswerRequest) -> int:
         return self.prompt_of(request).version
 
-    def messages(self, request: AnswerRequest, reasons: Sequence[str]) -> tuple[str, str]:
+    def messages(self, request: AnswerRequest) -> tuple[str, str]:
         prompt, language = self.prompt_of(request), self.language
-        return messages(request.text, request.turns, request.texts, prompt, language, reasons)
+        return messages(request.text, request.turns, request.texts, prompt, language)
 
     def output_tokens(self, request: AnswerRequest) -> tuple[float, float]:
         least, most = OUTPUT_TOKENS

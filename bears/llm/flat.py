@@ -7,7 +7,7 @@ the version of the prompt and both messages, so nothing else may change the requ
 import json
 import re
 from abc import abstractmethod
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from string import Formatter
 from typing import Any, ClassVar
@@ -87,8 +87,8 @@ class FlatUse(Use[R]):
         """Return the version of the prompt."""
 
     @abstractmethod
-    def messages(self, request: R, reasons: Sequence[str]) -> tuple[str, str]:
-        """Return the system and the user message; ``reasons`` say why the last reply failed."""
+    def messages(self, request: R) -> tuple[str, str]:
+        """Return the system and the user message."""
 
     def resolve(self, known: KeptReplies) -> Needs[R]:
         """Look up every request."""
@@ -103,7 +103,7 @@ class FlatUse(Use[R]):
 
     def key(self, request: R) -> str:
         """Return the key over the model and both messages."""
-        system, user = self.messages(request, [])
+        system, user = self.messages(request)
         return key_of(
             {
                 "use": self.name,
@@ -119,7 +119,10 @@ class FlatUse(Use[R]):
 
     def ask(self, request: R, reasons: list[str]) -> ChatRequest:
         """Build the chat request."""
-        system, user = self.messages(request, reasons)
+        system, user = self.messages(request)
+        if reasons:
+            why = "; ".join(reasons)
+            system += f"\n\nYour last answer was not taken: {why}. Mend that, silently."  # prompt
         parameters = self.settings.request
         key, most = self.key(request), self.most_tokens
         return ChatRequest(key, system, user, self.schema, most, parameters)

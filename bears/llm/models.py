@@ -260,7 +260,7 @@ class AskingSettings(Endpoint):
     request: Mapping[str, Any] = field(default_factory=dict)
     asks: PositiveInt = 3
 
-    def given_up(self, reasons: Sequence[str]) -> str:
+    def given_up(self, reasons: Sequence[str]) -> str:  # noqa: ARG002
         """Return what to publish for a request that was tried and failed.
 
         Args:
@@ -269,7 +269,6 @@ class AskingSettings(Endpoint):
         Returns:
             The text to publish; empty means that the reply stays missing.
         """
-        del reasons
         return ""
 
     def price_in(self, models: Models) -> Price:

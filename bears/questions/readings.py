@@ -8,12 +8,13 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass, field, replace
+from itertools import compress
 from typing import Literal, NotRequired
 
 from typing_extensions import TypedDict
 
 from bears.answers.citations import cited
-from bears.answers.prompts import FIX, AnswerPrompt
+from bears.answers.prompts import AnswerPrompt
 from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, AnswerTask
 from bears.config.shape import WrittenIn
@@ -116,14 +117,12 @@ class QuestionTask(FlatUse[QuestionRequest]):
     def version(self, request: QuestionRequest) -> int:  # noqa: ARG002
         return self.prompt.version
 
-    def messages(self, request: QuestionRequest, reasons: Sequence[str]) -> tuple[str, str]:
+    def messages(self, request: QuestionRequest) -> tuple[str, str]:
         language = self.language
         names = {"title": language.title, "native_name": language.native_name}
         system = self.prompt.passage.format(**names, variant=language.variant).strip()
         if request.again:
             system += f"\n\nA person sent back question number {request.again}; ask another."
-        if reasons:
-            system += f"\n\nYour last answer was not taken: {'; '.join(reasons)}. {FIX} that."
         return system, shown({"passages": [request.text]})
 
     def output_tokens(self, request: QuestionRequest) -> tuple[float, float]:  # noqa: ARG002
@@ -161,9 +160,7 @@ def draft_of(reply: str, key: str) -> Written | None:
 
 
 def _draft(value: object) -> Written:
-    written: WrittenQuestion = {"question": "", "answer": ""}
-    with suppress(FormatError):
-        written = SHAPE.parse(value)
+    written = SHAPE.parse(value)
     draft = Written(" ".join(written["question"].split()), " ".join(written["answer"].split()))
     if not draft.question or not draft.answer:
         raise FormatError("the answer has no question with its answer")
@@ -226,10 +223,9 @@ class CheckTask(AnswerTask):
         """Find the requests for each question, as far as its earlier answers lead."""
         found = CheckedQuestions()
         for unit, draft in self.drafts.items():
-            reading = Reading(self, known, found, unit, draft)
             with suppress(Unread):
+                reading = Reading(self, known, found, unit, draft)
                 found.faults[unit.question_id] = reading.faults()
-                found.also[unit.question_id] = reading.also
         return found
 
     def complete(self, known: KeptReplies) -> CheckedQuestions:
@@ -242,8 +238,7 @@ class Reading:
     """The reading of one question.
 
     Args:
-        found: receives the requests and their answers.
-        also: receives the doc_ids of further documents that answer the question.
+        found: receives the requests, their answers, and further documents that answer.
     """
 
     task: CheckTask
@@ -251,7 +246,6 @@ class Reading:
     found: CheckedQuestions
     unit: Unit
     draft: Written
-    also: list[str] = field(default_factory=list)
 
     def faults(self) -> list[Fault]:
         """Return the faults of the first step that finds any.
@@ -267,7 +261,8 @@ class Reading:
             "other_document": self._elsewhere,
         }
         for name, step in steps.items():
-            if not self._off(name) and (faults := step()):
+            faults = [] if self._off(name) else [(name, message) for message in step()]
+            if faults:
                 return faults
         return []
 
@@ -287,45 +282,45 @@ class Reading:
         self.found.read.setdefault(key, {})[kind + of] = answer
         return answer
 
-    def _read(self, kind: ReadingKind, documents: Sequence[Document]) -> str:
-        answer = self._look(kind, documents)
-        if answer is None:
+    def _read(self, kind: ReadingKind, *given: Sequence[Document]) -> list[str]:
+        """Return the answer from each of some sets of documents; all are requested at once."""
+        looked = [self._look(kind, documents) for documents in given]
+        answers = [answer for answer in looked if answer is not None]
+        if len(answers) < len(looked):
             raise Unread
-        return answer
+        return answers
 
-    def _with_gold(self) -> list[Fault]:
-        answer = self._look("gold", (self.unit.passage,))
-        if answer is None:
+    def _with_gold(self) -> Iterator[str]:
+        try:
+            [answer] = self._read("gold", (self.unit.passage,))
+        except Unread:
             # Request both at once.
             self._look("closed-book", ())
-            raise Unread
-        if self._right(answer):
-            return []
-        return [("unanswerable", f"a reader of its passage answers {answer!r:.80}")]
+            raise
+        if not self._right(answer):
+            yield f"a reader of its passage answers {answer!r:.80}"
 
-    def _without_gold(self) -> list[Fault]:
-        answer = self._read("closed-book", ())
+    def _without_gold(self) -> Iterator[str]:
+        [answer] = self._read("closed-book", ())
         if self._right(answer):
-            return [("closed_book", f"answered without any passage: {answer!r:.80}")]
-        return []
+            yield f"answered without any passage: {answer!r:.80}"
 
-    def _every_answer(self) -> list[Fault]:
+    def _every_answer(self) -> Iterator[str]:
         """Find other answers in its own passage: the question is ambiguous or too vague."""
-        answer = self._read("every answer", (self.unit.passage,))
+        [answer] = self._read("every answer", (self.unit.passage,))
         listed = [ITEM.sub("", line) for line in answer.splitlines() if line.strip()]
         wanted, occurs = self.draft.answer, self.task.form.occurs
         other = [each for each in listed if not self._right(each) and not occurs(each, wanted)]
-        if listed and not other:
-            return []
-        found = f"its passage gives {other[0]!r:.80} too" if other else "a reader finds no answer"
-        return [("several_answers", found)]
+        if not listed:
+            yield "a reader finds no answer"
+        elif other:
+            yield f"its passage gives {other[0]!r:.80} too"
 
-    def _question_again(self) -> list[Fault]:
+    def _question_again(self) -> Iterator[str]:
         """Compare the question with the one that the reader asks for the answer."""
-        wanted = self._read("question again", (self.unit.passage,))
-        if self._same_question(wanted):
-            return []
-        return [("other_question", f"what its answer answers is {wanted!r:.120}")]
+        [wanted] = self._read("question again", (self.unit.passage,))
+        if not self._same_question(wanted):
+            yield f"what its answer answers is {wanted!r:.120}"
 
     def _same_question(self, wanted: str) -> bool:
         """Return whether a question is the same, and names neither the answer nor the passage."""
@@ -333,28 +328,20 @@ class Reading:
         alike = token_f1(wanted, self.draft.question, form.rules) >= form.settings.again_f1
         return alike and not form.occurs(self.draft.answer, wanted) and not form.passage_in(wanted)
 
-    def _elsewhere(self) -> list[Fault]:
+    def _elsewhere(self) -> Iterator[str]:
         """Find other documents that answer the question too."""
         task, occurs = self.task, self.task.form.occurs
         others = task.pool.others(self.draft, self.unit.passage, task.form.settings.others)
-        answers = self._read_each("other document", others)
-        right = [each for each in others if self._right(answers[each])]
+        answers = self._read("other document", *((each,) for each in others))
+        right = list(compress(others, map(self._right, answers)))
         same = [each for each in right if occurs(self.draft.answer, each.content)]
-        alone = [f"{each.doc_id} alone answers it too" for each in right if each not in same]
+        alone = [each for each in right if each not in same]
         # A document that becomes gold must have the same question.
         if not self._off("other_question"):
-            asked = self._read_each("question of other document", same)
-            same = [each for each in same if self._same_question(asked[each])]
-        self.also.extend(each.doc_id for each in same)
-        return [("other_document", message) for message in alone]
-
-    def _read_each(self, kind: ReadingKind, documents: Sequence[Document]) -> dict[Document, str]:
-        """Return the answer from each document by itself; all are requested at once."""
-        looked = {each: self._look(kind, (each,)) for each in documents}
-        answers = {each: answer for each, answer in looked.items() if answer is not None}
-        if len(answers) < len(looked):
-            raise Unread
-        return answers
+            asked = self._read("question of other document", *((each,) for each in same))
+            same = list(compress(same, map(self._same_question, asked)))
+        self.found.also[self.unit.question_id] = [each.doc_id for each in same]
+        yield from (f"{each.doc_id} alone answers it too" for each in alone)
 
     def _right(self, answer: str) -> bool:
         return self.task.form.same_answer(answer, self.draft.answer)

@@ -268,7 +268,7 @@ def test_every_word_of_a_scale_is_read_and_no_other(scale: str, language: str) -
         model(scale), [item(scale, **{SCALES[scale].texts[-1]: hostile})], language
     )
     (request,) = asking.requests()
-    system, user = asking.messages(request, [])
+    system, user = asking.messages(request)
     assert asking.ask(request, []).schema == {
         "type": "object",
         "properties": {

@@ -197,18 +197,15 @@ class VerdictTask(FlatUse[VerdictRequest]):
             request.repeat,
         )
 
-    def messages(self, request: VerdictRequest, reasons: Sequence[str]) -> tuple[str, str]:
-        system, user = messages(request.case, self.prompt, self.language)
-        if reasons:
-            system += f"\n\nYour last reply could not be used: {'; '.join(reasons)}."
-        return system, user
+    def messages(self, request: VerdictRequest) -> tuple[str, str]:
+        return messages(request.case, self.prompt, self.language)
 
     def output_tokens(self, request: VerdictRequest) -> tuple[float, float]:  # noqa: ARG002
         return REPLY_TOKENS
 
     def check(self, request: VerdictRequest, answer: ChatAnswer) -> CheckedReply:
         judged = [*request.case.texts.values()][-1]
-        sent = "\n".join([*self.messages(request, []), judged])
+        sent = "\n".join([*self.messages(request), judged])
         ruling = read_ruling(answer.text, sent, request.case.scale)
         if ruling is not None and not answer.flaw:
             return CheckedReply(kept(ruling.verdict, ruling.reason), [], [])

@@ -87,12 +87,9 @@ class RewriteTask(FlatUse[RewriteRequest]):
     def version(self, request: RewriteRequest) -> int:  # noqa: ARG002
         return self.settings.prompt.version
 
-    def messages(self, request: RewriteRequest, reasons: Sequence[str]) -> tuple[str, str]:
+    def messages(self, request: RewriteRequest) -> tuple[str, str]:
         names = {"title": self.language.title, "native_name": self.language.native_name}
         system = self.settings.prompt.system.format(**names).strip()
-        if reasons:
-            why = "; ".join(reasons)
-            system += f"\n\nYour last answer was not taken: {why}. Mend that, silently."  # prompt
         earlier = [asdict(turn) for turn in request.turns]
         return system, shown({"earlier": earlier, "last_message": request.text})
 
