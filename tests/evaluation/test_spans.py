@@ -20,12 +20,12 @@ from bears.errors import ConfigurationError
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
 from bears.evaluation.metric import span_gold
 from bears.library import Benchmark, build
-from bears.retrieval.chunking.characters import Characters
+from bears.retrieval.chunking.tokens import Tokens
 from bears.types import Chunk, ChunkRanking, Document, Question, Span, chunks_in_order
 from tests.workspace import ROOT
 
 NAMES = ["span_recall", "span_precision", "span_iou", "span_success"]
-CHUNKING = Characters(7, 3)
+CHUNKING = Tokens(7, 3, "characters")
 
 
 def oracle(
@@ -218,7 +218,7 @@ def test_chromas_questions_give_what_sets_of_characters_give(
     for question in questions:
         for span in question.gold_spans:
             assert texts[span.doc_id][span.start : span.end] == span.quotation
-    chunking = Characters(size, overlap)
+    chunking = Tokens(size, overlap, "characters")
     every = [Chunk(name, *r) for name, text in texts.items() for r in chunking.ranges(text)]
     run, expected = {}, []
     for number, question in enumerate(questions):

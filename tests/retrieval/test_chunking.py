@@ -16,7 +16,6 @@ from tokenizers import Tokenizer
 from bears.config.typed import build
 from bears.errors import ConfigurationError
 from bears.retrieval.chunking import Chunking, NoChunking, chunks
-from bears.retrieval.chunking.characters import Characters
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.chunking.sentences import Sentences
@@ -153,7 +152,7 @@ def test_windows_of_characters_have_their_size_and_overlap_and_leave_nothing_out
     text: str, size: int, overlap: int
 ) -> None:
     overlap = min(overlap, size - 1)
-    found = Characters(size, overlap).ranges(text)
+    found = Tokens(size, overlap, "characters").ranges(text)
     assert (found[0][0], found[-1][1]) == (0, len(text))
     assert all(end - start == size for start, end in found[:-1])
     assert all(before[1] - after[0] == overlap for before, after in pairwise(found))

@@ -8,10 +8,9 @@ from functools import cache, cached_property
 from itertools import accumulate
 from pathlib import Path
 
-from bears.errors import RetrieverUnavailable
+from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.language.scripts import HAN, KANA, SOUTH_EAST_ASIAN
 from bears.retrieval.chunking import Range
-from bears.retrieval.chunking.characters import check_overlap
 
 Starts = Callable[[str], Sequence[int]]
 """Return the place of each token's first character in a text, in order."""
@@ -23,10 +22,11 @@ UNSPACED = SOUTH_EAST_ASIAN + KANA + HAN
 class Tokens:
     """Chunks of ``size`` tokens, each beginning with the last ``overlap`` tokens of the one before.
 
-    ``tokenizer`` decides what a token is. ``words`` needs no file: a token is a run of letters and
-    digits, or one character of a script without spaces (Han, kana, Thai, Lao, Myanmar, Khmer), or
-    one other visible character. Anything else is the path of a ``tokenizer.json`` of Hugging
-    Face, and the tokens are those of that model. White space belongs to the token before it.
+    ``tokenizer`` decides what a token is: with ``characters`` each character; with ``words`` a run
+    of letters and digits, or one character of a script without spaces (Han, kana, Thai, Lao,
+    Myanmar, Khmer), or one other visible character. Anything else is the path of a
+    ``tokenizer.json`` of Hugging Face, and the tokens are those of that model. White space belongs
+    to the token before it.
 
     If a model uses several tokens for one character, the chunk ends before that character, and
     the overlap may be a few tokens longer.
@@ -34,14 +34,18 @@ class Tokens:
     Args:
         size: tokens in a chunk.
         overlap: tokens that two neighbors share; less than ``size``.
-        tokenizer: ``words``, or a path.
+        tokenizer: ``characters``, ``words``, or a path.
 
     Raises:
         ConfigurationError: the size is not positive, or the overlap not between 0 and it.
     """
 
     def __init__(self, size: int, overlap: int, tokenizer: str = "words") -> None:
-        check_overlap(size, overlap)
+        if not 0 <= overlap < size:
+            raise ConfigurationError(
+                f"chunking.size is {size} and chunking.overlap is {overlap}; expected a positive "
+                "size and an overlap from 0 to below the size"
+            )
         self._size, self._overlap, self._tokenizer = size, overlap, tokenizer
 
     def ranges(self, text: str) -> list[Range]:
@@ -66,7 +70,8 @@ class Tokens:
 
     @cached_property
     def _starts(self) -> Starts:
-        return _words if self._tokenizer == "words" else _file(Path(self._tokenizer))
+        known: dict[str, Starts] = {"characters": lambda text: range(len(text)), "words": _words}
+        return known.get(self._tokenizer) or _file(Path(self._tokenizer))
 
 
 def _words(text: str) -> Sequence[int]:
@@ -87,8 +92,8 @@ def _file(path: Path) -> Starts:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # tokenizers raises nothing narrower
         raise RetrieverUnavailable(
-            f"chunking.tokenizer: cannot read {path} ({error}); expected `words` or the path of "
-            "a model's tokenizer.json"
+            f"chunking.tokenizer: cannot read {path} ({error}); expected `characters`, `words` "
+            "or the path of a model's tokenizer.json"
         ) from None
     # A model's file may cut texts to the model's length, which would lose the rest here.
     tokenizer.no_truncation()
