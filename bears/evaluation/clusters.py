@@ -143,33 +143,23 @@ def share_interval(values: Floats, clusters: Clusters | None = None) -> tuple[fl
     """Return the 95 % interval of the mean of values between 0 and 1, ignoring NaN.
 
     It is Wilson's, with the sum of the values in place of the hits: exact for values of 0 and 1,
-    and too wide for others. With clusters it is that of `share_intervals`.
+    and too wide for others. With clusters it is Wilson's for as many independent questions as have
+    the same standard error, with the quantile of a t distribution (Korn and Graubard, Survey
+    Methodology 24, 1998).
 
     Args:
         values: shape (n,), at least one of them defined.
         clusters: of the questions.
     """
     known = ~np.isnan(values)
+    column, n = values[known][:, None], int(known.sum())
     of = together(None if clusters is None else clusters[known])
-    if of is not None:
-        return share_intervals(values[known][:, None], of)[0]
-    return wilson(math.fsum(values[known].tolist()), int(known.sum()))
-
-
-def share_intervals(values: Floats, clusters: Clusters) -> list[tuple[float, float]]:
-    """Return the 95 % interval of the mean of each column of values between 0 and 1.
-
-    It is Wilson's for as many independent questions as have the same standard error, with the
-    quantile of a t distribution (Korn and Graubard, Survey Methodology 24, 1998).
-    """
-    errors, freedom = standard_error(values, clusters)
-    quantile, n = float(stats.t.isf(0.025, freedom)), len(values)
+    if of is None:
+        return wilson(math.fsum(column.ravel().tolist()), n)
+    (error,), freedom = standard_error(column, of)
+    (mean,) = column.mean(axis=0).tolist()
     # Shares spread at least as much as those of independent questions; other values may not.
-    largest = np.where(np.isin(values, (0.0, 1.0)).all(axis=0), n, np.inf)
-    ends = []
-    columns = zip(values.mean(axis=0).tolist(), errors.tolist(), largest.tolist(), strict=True)
-    for mean, error, most in columns:
-        size = min(most, mean * (1 - mean) / error**2) if error > 1e-12 else n
-        # The error of one cluster is infinite: nothing is known, and the interval is 0 to 1.
-        ends.append(wilson_of(mean, max(size, 1e-9), quantile))
-    return ends
+    most = n if np.isin(column, (0.0, 1.0)).all() else math.inf
+    size = min(most, mean * (1 - mean) / float(error) ** 2) if error > 1e-12 else n
+    # The error of one cluster is infinite: nothing is known, and the interval is 0 to 1.
+    return wilson_of(mean, max(size, 1e-9), float(stats.t.isf(0.025, freedom)))

@@ -139,7 +139,7 @@ def mean_intervals(
     """Return the 95 % interval of the mean of each column.
 
     Shares get Wilson's interval, amounts that of a t distribution, and other values the quantiles
-    of `random_means`. With clusters it is that of `bears.evaluation.clusters.share_intervals`, for
+    of `random_means`. With clusters it is that of `bears.evaluation.clusters.share_interval`, for
     other values than shares the wider one of the two.
 
     Args:

@@ -2,8 +2,7 @@
 
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from bears.evaluation.metric import Floats
 from bears.trace import Trace
@@ -66,8 +65,7 @@ def passes(right: Sequence[float], most: int) -> dict[str, float]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class VarianceParts:
+class VarianceParts(NamedTuple):
     """The parts of the variance of a mean.
 
     With one judgement of each run, ``runs`` has both; with one run, ``questions`` has both.
@@ -78,11 +76,6 @@ class VarianceParts:
     questions: float
     runs: float
     judge: float
-
-    @property
-    def total(self) -> float:
-        """Return the variance of the mean."""
-        return self.questions + self.runs + self.judge
 
 
 def variance_parts(values: Floats) -> VarianceParts:
@@ -129,9 +122,10 @@ def said(values: Floats, measure: str) -> str:
     """
     n, runs, judgements = values.shape
     parts = variance_parts(values)
-    if parts.total == 0:
+    total = sum(parts)
+    if total == 0:
         return ""
-    run, judge = parts.runs / parts.total, parts.judge / parts.total
+    run, judge = parts.runs / total, parts.judge / total
     # A further repeat is judged too.
     levers = {"repeats": (runs, run + judge), "judgements": (judgements, judge)}
     advice = [f"{n} more questions halve the variance"]

@@ -4,16 +4,18 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import NotRequired
+from typing import NotRequired, TypeVar, cast
 
-from pydantic import TypeAdapter, ValidationError
+from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from bears.config import checkout
 from bears.errors import FormatError
 from bears.files.intake.files import json_value
-from bears.files.records import problems_of
+from bears.files.records import adapter_of, problems_of
 from bears.layout import TIMINGS
+
+T = TypeVar("T")
 
 BUSY = 0.25
 """A share of the processors; if other programs use more, times are doubtful."""
@@ -88,13 +90,7 @@ def work_on(written: str) -> Work:
         FormatError: the file is damaged.
     """
     path = kept_timing(written)
-    if not path.is_file():
-        return Work()
-    try:
-        found: Work = TypeAdapter(Work).validate_python(json_value(path))
-    except ValidationError as error:
-        raise FormatError(f"{path}: {problems_of(error)}; remove the file") from None
-    return found
+    return _read(path, Work) if path.is_file() else Work()
 
 
 def read_timing(timing: Path, run: str) -> Timing | None:
@@ -103,13 +99,15 @@ def read_timing(timing: Path, run: str) -> Timing | None:
     Raises:
         FormatError: the file is damaged.
     """
-    if not timing.exists():
-        return None
+    measured = _read(timing, Timing) if timing.exists() else None
+    return measured if measured and measured["run_sha256"] == run else None
+
+
+def _read(path: Path, shape: type[T]) -> T:
     try:
-        measured = TypeAdapter(Timing).validate_python(json_value(timing))
+        return cast("T", adapter_of(shape).validate_python(json_value(path)))
     except ValidationError as error:
-        raise FormatError(f"{timing}: {problems_of(error)}; remove the file") from None
-    return measured if measured["run_sha256"] == run else None
+        raise FormatError(f"{path}: {problems_of(error)}; remove the file") from None
 
 
 def timing_of(run: str) -> Timing | None:

@@ -53,7 +53,7 @@ def test_intervals_from_the_parts_hold_the_true_mean() -> None:
     held = 0
     for _ in range(2000):
         values = drawn(rng, 0.4, 0.3, 0.2)
-        half = 2.0 * variance_parts(values).total ** 0.5
+        half = 2.0 * sum(variance_parts(values)) ** 0.5
         held += abs(values.mean()) < half
     assert 0.93 < held / 2000 < 0.97
 
@@ -79,7 +79,7 @@ def test_verdicts_of_a_judge_that_errs_have_the_parts_of_their_probabilities(
         values = (right != (rng.random((60, 3, 2)) < wrong)).astype(float)
         parts = variance_parts(values)
         found.append(parts)
-        held += abs(values.mean() - true_mean) < 2.0 * parts.total**0.5
+        held += abs(values.mean() - true_mean) < 2.0 * sum(parts) ** 0.5
     for name, true in truth.items():
         assert np.mean([getattr(each, name) for each in found]) == pytest.approx(true, rel=0.2), (
             name

@@ -4,7 +4,7 @@ Every function treats m pairs at once, since all pairs share the random draws of
 """
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from typing import Any
 
@@ -163,17 +163,17 @@ def randomization(differences: Floats, draws: int, one_sided: bool = False) -> F
     observed -= 1e-12 * (1 + np.abs(observed))
     found = np.zeros(m, np.int64)
     if n <= EXACT:
-        _count(found, differences, size, observed, _every_sign(n))
+        _count(found, differences, size, observed, [np.arange(2**n)[:, None] >> np.arange(n) & 1])
         share: Floats = found / 2**n
         return share
     first = min(draws, RESAMPLES)
-    _count(found, differences, size, observed, _drawn_signs(n, first, SEED + 1))
+    _count(found, differences, size, observed, _drawn(n, first, SEED + 1))
     done = np.full(m, first)
     # A frequent result is known well enough after the first draws.
     if (rare := found < OFTEN).any() and draws > first:
         more = found[rare]
-        signs = _drawn_signs(n, draws - first, SEED + 2)
-        _count(more, differences[:, rare], size, observed[rare], signs)
+        drawn = _drawn(n, draws - first, SEED + 2)
+        _count(more, differences[:, rare], size, observed[rare], drawn)
         found[rare], done[rare] = more, draws
     p: Floats = (found + 1) / (done + 1)
     return p
@@ -184,24 +184,17 @@ def _count(
     differences: Floats,
     size: Callable[[Floats], Floats],
     observed: Floats,
-    signs: Iterator[Floats],
+    changes: Iterable[NDArray[Any]],
 ) -> None:
-    for batch in signs:
-        found += (size(batch @ differences) >= observed).sum(axis=0)
+    for batch in changes:
+        signs = 1.0 - 2.0 * batch.astype(np.float64)
+        found += (size(signs @ differences) >= observed).sum(axis=0)
 
 
-def _every_sign(n: int) -> Iterator[Floats]:
-    yield _signs(np.arange(2**n)[:, None] >> np.arange(n) & 1)
-
-
-def _drawn_signs(n: int, draws: int, seed: int) -> Iterator[Floats]:
+def _drawn(n: int, draws: int, seed: int) -> Iterator[NDArray[Any]]:
     rng = np.random.default_rng(seed)
     for size in sizes(draws, n):
-        yield _signs(rng.integers(0, 2, (size, n), np.int8))
-
-
-def _signs(bits: NDArray[Any]) -> Floats:
-    return 1.0 - 2.0 * bits.astype(np.float64)
+        yield rng.integers(0, 2, (size, n), np.int8)
 
 
 def mcnemar(only_a: Floats, only_b: Floats, one_sided: bool = False) -> Floats:
@@ -261,24 +254,16 @@ def score_interval(
     """
 
     def end(sign: float) -> Floats:
-        observed = (only_a - only_b) / n
-        found = _bisected(
-            lambda d: sign * score_statistic(only_a, only_b, n, d) < -z,
-            observed,
-            np.full_like(observed, sign),
-        )
+        near = (only_a - only_b) / n
+        far = np.full_like(near, sign)
+        for _ in range(60):
+            middle = (near + far) / 2
+            out = sign * score_statistic(only_a, only_b, n, middle) < -z
+            near, far = np.where(out, near, middle), np.where(out, middle, far)
         # Halving an interval that ends at 0 leaves 1e-18.
-        return np.round(found, 15)
+        return np.round((near + far) / 2, 15)
 
     return end(-1.0), end(1.0)
-
-
-def _bisected(outside: Callable[[Floats], NDArray[np.bool_]], near: Floats, far: Floats) -> Floats:
-    for _ in range(60):
-        middle = (near + far) / 2
-        out = outside(middle)
-        near, far = np.where(out, near, middle), np.where(out, middle, far)
-    return (near + far) / 2
 
 
 def equal_shares(only_a: Floats, only_b: Floats, n: Floats, margin: Floats) -> Floats:

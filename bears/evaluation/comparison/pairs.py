@@ -221,21 +221,15 @@ def loss_bound(differences: Floats, clusters: Clusters | None) -> float:
     (low,) = worst_case(column, -1.0, paired.ALPHA)
     if of is not None:
         totals, number = sums(column, of), effective(of)
-        if _deciding(totals)[0] < min(FEW, number / 3):
+        # How many clusters of equal differences are worth as much: (Σ|d|)² / Σd².
+        squares = max(float((totals**2).sum()), ROUNDING**2)
+        if np.abs(totals).sum() ** 2 / squares < min(FEW, number / 3):
             # A cluster that is not there is as large as that of a random question.
             (low,) = worst_case(totals, -len(totals) / number, paired.ALPHA)
         else:
             half = t_half_width(column, of, level_of(one_sided=True))[0]
             low = min(low, float(differences.mean()) - half)
     return float(max(low, -1.0))
-
-
-def _deciding(totals: Floats) -> Floats:
-    """Return how many clusters of equal differences are worth as much: (Σ|d|)² / Σd²."""
-    squares = (totals**2).sum(axis=0)
-    whole = np.abs(totals).sum(axis=0) ** 2
-    number: Floats = whole / np.maximum(squares, ROUNDING**2)
-    return number
 
 
 def _means(a: Floats, b: Floats) -> dict[str, Floats]:

@@ -9,14 +9,8 @@ import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.clusters import Clusters, Floats, described, together
-from bears.evaluation.comparison.paired import (
-    ALPHA,
-    draws_for,
-    holm,
-    questions_for,
-    smallest_difference,
-    smallest_loss,
-)
+from bears.evaluation.comparison import paired
+from bears.evaluation.comparison.paired import ALPHA
 from bears.evaluation.comparison.pairs import (
     GRADED,
     kind_of,
@@ -148,19 +142,21 @@ def pairs_tested(
         one_sided: as of `pairs_of`; the frame then keeps ``spread`` and ``scale``.
     """
     tests = math.comb(len(names), 2) * sum(map(len, parts))
-    draws = draws_for(tests)
+    draws = paired.draws_for(tests)
     frames = [
         pairs_of(values, names, draws, margin, of, one_sided)
         for values, of in zip(parts, clusters, strict=True)
     ]
     frame = pd.concat(frames, ignore_index=True)
     known = frame[["spread", "n", "scale"]].itertuples(index=False)
-    could = [smallest_difference(spread, n, ALPHA / tests, scale) for spread, n, scale in known]
+    could = [
+        paired.smallest_difference(spread, n, ALPHA / tests, scale) for spread, n, scale in known
+    ]
     frame["smallest_difference"] = pd.Series(could, dtype=float)
     sizes = zip(frame["difference"].abs(), frame["spread"], strict=True)
-    frame["questions_needed"] = [questions_for(*size, ALPHA / tests) for size in sizes]
-    frame["p_holm"] = holm(frame["p"])
-    rows = zip(frame.to_dict("records"), holm(frame["p_equal"]), strict=True)
+    frame["questions_needed"] = [paired.questions_for(*size, ALPHA / tests) for size in sizes]
+    frame["p_holm"] = paired.holm(frame["p"])
+    rows = zip(frame.to_dict("records"), paired.holm(frame["p_equal"]), strict=True)
     undecided = frame["least_p"] * tests > ALPHA
     frame["verdict"] = [_verdict(row, margin, p_equal) for row, p_equal in rows]
     frame.loc[undecided & (frame["verdict"] == SAME), "verdict"] = UNDECIDED
@@ -313,7 +309,7 @@ def judged(
         differences = values[row["measure"]] @ [1, -1] / row["scale"] * sign
         known = ~np.isnan(differences)
         of = None if clusters is None else clusters[known]
-        shown = smallest_loss(differences[known], of, ALPHA / len(measures)) * row["scale"]
+        shown = paired.smallest_loss(differences[known], of, ALPHA / len(measures)) * row["scale"]
         row["smallest_difference"] = plain(shown)
         row["questions_needed"] = None
         if same:
@@ -361,5 +357,5 @@ def _allowed(row: Mapping[str, Any], allow: float) -> Result:
         # Where few questions differ, the bound is wider than one from the spread, and shrinks as
         # 1 / (n + 3) does.
         least = math.ceil((row["n"] + 3) * (row["difference"] - row["low"]) / room)
-        needed = max(least, questions_for(room, row["spread"], 2 * ALPHA) or 0)
+        needed = max(least, paired.questions_for(room, row["spread"], 2 * ALPHA) or 0)
     return {"verdict": UNDECIDED, "questions_needed": needed}
