@@ -3,7 +3,6 @@
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
@@ -19,11 +18,9 @@ from bears.quality.audit.audit import audit as find
 from bears.quality.audit.audit_pool import AuditPool, AuditSettings
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.judged import ChunksOfDocuments
-from bears.retrieval.retriever import Query, Stopwatch
+from bears.retrieval.retriever import Query, Stopwatch, searcher_of
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.types import Finding, Question
-
-BATCH = 64
+from bears.types import Finding
 
 
 @dataclass(frozen=True)
@@ -57,17 +54,19 @@ def main(
     chunks_of = {each.doc_id: each.chunk for each in documents}
     cut = ChunksOfDocuments(whole, chunks_of.values())
     questions = cut.questions(asked)
-    retriever = build(audit.retriever, "audit.retriever")
-    with TemporaryDirectory(prefix="bears-audit-") as name:
-        retriever.index(documents, Path(name), Path(name))
-        # Files that are mapped into memory outlive their names.
-        searcher: BM25Searcher = retriever.open(Path(name))
+    searcher = searcher_of(build(audit.retriever, "audit.retriever"), documents)
+    assert isinstance(searcher, BM25Searcher)
     raw = read_folder(paths["sampled"], raw=True)
     names = {question.source_dataset for question in raw[0]}
     languages = languages_of(sources, names, benchmark.language, translated_into)
     now = benchmark.language
     pool = AuditPool(questions, documents, *raw, searcher.weights, languages, now)
-    rankings = _rankings(searcher, questions, settings.depth)
+    queries = [Query(question.question, question.group) for question in questions]
+    found = searcher.search(queries, settings.depth, Stopwatch())
+    rankings = {
+        question.question_id: [hit.doc_id for hit in ranking]
+        for question, ranking in zip(questions, found, strict=True)
+    }
     audited = find(pool, rankings, settings, cut.decisions(judgements))
     findings = accept(audited.findings, accepted)
     rows = ({**asdict(each), **asdict(chunks_of[each.doc_id])} for each in audited.candidates)
@@ -97,19 +96,6 @@ def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
             "the ledger or the kept replies, or accept a finding with its reason under "
             "benchmark.accept"
         )
-
-
-def _rankings(
-    searcher: BM25Searcher, questions: Sequence[Question], depth: int
-) -> dict[str, list[str]]:
-    rankings = {}
-    for start in range(0, len(questions), BATCH):
-        batch = questions[start : start + BATCH]
-        queries = [Query(question.question, question.group) for question in batch]
-        found = searcher.search(queries, depth, Stopwatch())
-        for question, ranking in zip(batch, found, strict=True):
-            rankings[question.question_id] = [hit.doc_id for hit in ranking]
-    return rankings
 
 
 if __name__ == "__main__":

@@ -3,15 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from pathlib import Path
 from random import Random
-from tempfile import TemporaryDirectory
 
 from bears.errors import SamplingError
 from bears.identity import question_id
 from bears.questions.form import Form, Written
 from bears.questions.settings import MadeSettings
-from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
+from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch, searcher_of
 from bears.types import Document, IndexedChunk
 
 
@@ -91,10 +89,7 @@ class DocumentPool:
 
     @cached_property
     def _index(self) -> Searcher:
-        # Files that are mapped into memory can lose their names.
-        with TemporaryDirectory(prefix="bears-questions-") as folder:
-            self.retriever.index(self.documents, Path(folder), Path(folder))
-            return self.retriever.open(Path(folder))
+        return searcher_of(self.retriever, self.documents)
 
     def ranking(self, text: str, depth: int) -> list[str]:
         """Return the doc_ids that BM25 finds for a text, best first."""

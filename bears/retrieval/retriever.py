@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 from typing import Any, Protocol, TypeVar, runtime_checkable
 
@@ -95,6 +96,14 @@ class Retriever(Protocol):
 
     def open(self, folder: Path) -> Searcher:
         """Open an index that `index` wrote."""
+
+
+def searcher_of(retriever: Retriever, documents: Iterable[Document]) -> Searcher:
+    """Return a searcher of documents, whose index is not kept."""
+    # Files that are mapped into memory can lose their names.
+    with TemporaryDirectory(prefix="bears-") as folder:
+        retriever.index(documents, Path(folder), Path(folder))
+        return retriever.open(Path(folder))
 
 
 @dataclass(frozen=True)
