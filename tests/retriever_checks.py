@@ -17,8 +17,8 @@ from tempfile import mkdtemp
 import pytest
 
 from bears.errors import BearsError
-from bears.retrieval.levels import search_levels
-from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
+from bears.retrieval.levels import OpenIndex
+from bears.retrieval.retriever import Query, Retriever, RetrieveSettings, Searcher, Stopwatch
 from bears.types import Chunk, Document, Ranking
 from tests import retrieving
 from tests.retrieving import document, ids, indexed
@@ -128,7 +128,8 @@ def chunks(bench: Bench) -> None:
     expected = sorted(best, key=lambda doc_id: (best[doc_id], doc_id.encode()), reverse=True)
     # Forty chunks of one document are nearer than any other document.
     for k in (2, 5):
-        [found] = search_levels(searcher, [Query(QUESTION)], k, Stopwatch(), 1.1, places)
+        index = OpenIndex(searcher, 1.1, places, RetrieveSettings(k, None, False))
+        found = index.levels({"q": Query(QUESTION)}, k, Stopwatch())["q"]
         assert ids(found.documents) == expected[:k]
 
 

@@ -1,6 +1,6 @@
 """Two levels of a search: the chunks that were found, and the documents that they are from."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import ceil
 
@@ -32,56 +32,14 @@ def documents_of(chunks: ChunkRanking, k: int | None = None) -> Ranking:
     return tuple(Hit(doc_id, score) for score, doc_id in pairs[:k])
 
 
-def search_levels(
-    searcher: Searcher,
-    queries: Sequence[Query],
-    k: int,
-    stopwatch: Stopwatch,
-    density: float,
-    places: Mapping[str, Chunk],
-) -> list[SearchResult]:
-    """Return the best ``k`` documents for each query, and its best ``k`` chunks.
-
-    The chunks are searched deep enough that ``k`` documents are among them.
-
-    Args:
-        searcher: an open index.
-        queries: searched together.
-        k: how many documents, and how many chunks.
-        stopwatch: see `Searcher.search`.
-        density: chunks per document in the index; 1 if each document is its own only chunk.
-        places: the chunk of each name in the index; other names are ids of whole documents.
-    """
-    # A system that runs elsewhere cuts documents that are whole here; it adds to its places.
-    known = searcher.places if isinstance(searcher, Cutting) else places
-
-    def levels(named: Ranking) -> SearchResult:
-        chunks = tuple(ChunkHit(known.get(name) or Chunk(name), score) for name, score in named)
-        documents = documents_of(chunks, k) if known else named
-        return SearchResult(documents, chunks[:k], named[:k])
-
-    if density == 1:
-        return [levels(named) for named in searcher.search(queries, k, stopwatch)]
-    found: dict[int, SearchResult] = {}
-    limit = ceil(k * density)
-    while missing := [place for place in range(len(queries)) if place not in found]:
-        deep = searcher.search([queries[place] for place in missing], limit, stopwatch)
-        for place, named in zip(missing, deep, strict=True):
-            one = levels(named)
-            # A chunk beyond may tie with the last document.
-            complete = len(one.documents) == k and named[-1].score < one.documents[-1].score
-            if complete or len(named) < limit:
-                found[place] = one
-        limit *= 4
-    return [found[place] for place in range(len(queries))]
-
-
 @dataclass(frozen=True)
 class OpenIndex:
     """An index that is open, and how it is searched.
 
     Args:
-        searcher, density, places: see `search_levels`.
+        searcher: of the index.
+        density: chunks per document in the index; 1 if each document is its own only chunk.
+        places: the chunk of each name in the index; other names are ids of whole documents.
         settings: what counts of what is found, and how deep to search.
     """
 
@@ -111,9 +69,25 @@ class OpenIndex:
     def levels(
         self, queries: Mapping[str, Query], k: int, stopwatch: Stopwatch
     ) -> dict[str, SearchResult]:
-        """Return the result of `search_levels` for each question, by the question's id."""
-        if not queries:
-            return {}
-        asked = [*queries.values()]
-        found = search_levels(self.searcher, asked, k, stopwatch, self.density, self.places)
-        return dict(zip(queries, found, strict=True))
+        """Return the best ``k`` documents for each query, and its best ``k`` chunks, by its name.
+
+        The chunks are searched deep enough that ``k`` documents are among them.
+        """
+        # A system that runs elsewhere cuts documents that are whole here; it adds to its places.
+        searcher = self.searcher
+        places = searcher.places if isinstance(searcher, Cutting) else self.places
+        found: dict[str, SearchResult] = {}
+        limit = ceil(k * self.density)
+        while missing := [name for name in queries if name not in found]:
+            deep = searcher.search([queries[name] for name in missing], limit, stopwatch)
+            for name, hits in zip(missing, deep, strict=True):
+                chunks = tuple(
+                    ChunkHit(places.get(hit) or Chunk(hit), score) for hit, score in hits
+                )
+                documents = documents_of(chunks, k) if places else hits
+                # A chunk beyond may tie with the last document.
+                complete = len(documents) == k and hits[-1].score < documents[-1].score
+                if self.density == 1 or complete or len(hits) < limit:
+                    found[name] = SearchResult(documents, chunks[:k], hits[:k])
+            limit *= 4
+        return {name: found[name] for name in queries}

@@ -254,14 +254,6 @@ class NumberedShard:
     payloads: list[dict[str, Any]]
     shard: Shard
 
-    @property
-    def dimensions(self) -> int:
-        """Return the dimensions of the vectors."""
-        return int(self.shard.vectors.shape[1])
-
-    def __len__(self) -> int:
-        return len(self.payloads)
-
 
 def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
     """Number the chunks of ``shards``, one shard in memory at a time.

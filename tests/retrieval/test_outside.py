@@ -21,9 +21,9 @@ from bears.config.typed import build
 from bears.errors import ConfigurationError, FormatError, StoreError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.passages import Passages
-from bears.retrieval.levels import search_levels
+from bears.retrieval.levels import OpenIndex
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher, OutsideSystem
-from bears.retrieval.retriever import Query, Stopwatch
+from bears.retrieval.retriever import Query, RetrieveSettings, Stopwatch
 from bears.trace import ModelCall
 from bears.types import Chunk, Document, Question
 from tests.slow_server import dripping
@@ -222,7 +222,8 @@ def test_one_request_gives_passages_and_answer(address: str, tmp_path: Path) -> 
     Elsewhere.spoilt = {ASKED[3]: "fail"}
     settings: dict[str, Any] = {"url": address, "attempts": 1, "failing": 0.1}
     searcher = opened(tmp_path / "index", **settings)
-    rankings = search_levels(searcher, list(map(Query, ASKED)), 5, Stopwatch(), 1, {})
+    index = OpenIndex(searcher, 1, {}, RetrieveSettings(5, None, False))
+    rankings = [*index.levels({text: Query(text) for text in ASKED}, 5, Stopwatch()).values()]
     # Documents that are whole here are ranked by what the system found in them.
     assert [hit.doc_id for hit in rankings[7].documents] == ["page7.md", "unmatched-1"]
     first = rankings[7].chunks[0].chunk

@@ -17,8 +17,8 @@ from qdrant_client import QdrantClient, models
 from bears.errors import BearsError, ConfigurationError, StoreError
 from bears.retrieval.combined.qdrant_hybrid import QdrantHybrid
 from bears.retrieval.dense.dense import Dense
-from bears.retrieval.levels import search_levels
-from bears.retrieval.retriever import Query, Stopwatch
+from bears.retrieval.levels import OpenIndex
+from bears.retrieval.retriever import Query, RetrieveSettings, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25
 from bears.types import Chunk, Document, IndexedChunk, Ranking
 from tests.qdrant_server import QdrantServer
@@ -173,7 +173,8 @@ def test_points_of_chunks_are_those_of_the_chunks_that_were_indexed(
     ]
     fill(server, "chunked", [{"doc_id": name} for name in places], ["ape", "bear"])
     searcher = opened(reading(server, "chunked"), corpus, tmp_path)
-    [found] = search_levels(searcher, [Query("ape")], 5, Stopwatch(), 2, places)
+    index = OpenIndex(searcher, 2, places, RetrieveSettings(5, None, False))
+    found = index.levels({"q": Query("ape")}, 5, Stopwatch())["q"]
     assert [hit.chunk for hit in found.chunks] == [*places.values()]
     assert ids(found.documents) == ["long"]
 

@@ -9,7 +9,7 @@ model's only for new questions.
 """
 
 import asyncio
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, get_args
 
 import numpy as np
@@ -80,20 +80,48 @@ class Hosted:
         """Read which questions are kept, so that the first one does not wait for that."""
         self._journals["question"].refresh()
 
-    def fill(self, kind: Kind, texts: Iterable[str]) -> None:
+    def _vectors(self, kind: Kind, texts: Sequence[str]) -> Vectors:
+        journal = self._journals[kind]
+        # Providers refuse empty texts.
+        sent = {row: self.settings.sent(text) for row, text in enumerate(texts) if text.strip()}
+        if missing := journal.missing(sent.values()):
+            of = f"of {len(set(sent.values())):,} {kind}s have no vector"
+            self._check_may_fill(missing, of)
+            self._fill(journal, missing, of)
+        vectors = np.zeros((len(texts), self.settings.dimensions), np.float32)
+        if sent:
+            vectors[list(sent)] = journal.vectors(sent.values())
+        return normalized(vectors)
+
+    def _check_may_fill(self, missing: Sequence[str], of: str) -> None:
+        ready = has_key(self.settings, checkout())
+        if self.settings.fill == "auto" and ready:
+            return
+        price = self.settings.price_in(models_of(checkout()))
+        least, most = map(sum, zip(*map(token_range, missing), strict=True))
+        lacking = "" if ready else f" The variable {self.settings.api_key_env} holds no key yet."
+        raise RetrieverUnavailable(
+            f"{len(missing):,} {of} of {self.settings.model} in {self.folder}: {least:,} to "
+            f"{most:,} tokens, US$ {price.of(least, 0):.4f} to {price.of(most, 0):.4f}.{lacking} "
+            "To let the pipeline buy what it needs, up to a budget in US dollars: "
+            '-S \'overrides=["retriever.encoder.fill=auto", "retriever.encoder.budget=5"]\''
+        )
+
+    def _fill(self, journal: VectorJournal, missing: Sequence[str], of: str) -> None:
         """Buy the vectors that are missing; each is kept as it comes.
+
+        Args:
+            of: of how many texts they are, for the message.
 
         Raises:
             RetrieverUnavailable: some are still missing; the message says why.
-            ConfigurationError: there is no price or no key, or a text is too long.
+            ConfigurationError: there is no price or no key.
             OSError: a vector cannot be kept; no more are bought.
         """
         from bears.llm.client import Client
 
-        sent, journal = self._sent(texts), self._journals[kind]
-        budget = Budget(self.settings.budget, WHERE)
+        budget, models = Budget(self.settings.budget, WHERE), models_of(checkout())
         budget.spent = self.spent
-        models = models_of(checkout())
         # Created each time: it holds the key, and an encoder may be sent to other processes.
         client: Client[EmbeddingRequest, Embedded] = Client(
             self.settings, models, budget, checkout(), self._limits
@@ -113,7 +141,7 @@ class Hosted:
                 await asyncio.gather(*map(asyncio.wrap_future, written))
 
             async def first_problem() -> str:
-                requests = self.settings.requests(journal.missing(sent))
+                requests = self.settings.requests(journal.missing(missing))
                 answers = client.answers(requests, take)
                 problems = [str(each) async for _, each in answers if isinstance(each, ClientError)]
                 return next(iter(problems), "")
@@ -124,40 +152,8 @@ class Hosted:
                 problem = str(stopped)
             finally:
                 self.spent = budget.spent
-        if left := len(journal.missing(sent)):
+        if left := len(journal.missing(missing)):
             raise RetrieverUnavailable(
-                f"{left:,} of {len(sent):,} {kind}s have no vector yet. {problem}. The others are "
-                f"kept in {self.folder} and are not paid for again"
+                f"{left:,} {of} yet. {problem}. The others are kept in {self.folder} and are not "
+                "paid for again"
             )
-
-    def _sent(self, texts: Iterable[str]) -> list[str]:
-        """Return the texts to send, each once, without empty ones, which providers refuse."""
-        return list(dict.fromkeys(self.settings.sent(text) for text in texts if text.strip()))
-
-    def _vectors(self, kind: Kind, texts: Sequence[str]) -> Vectors:
-        journal = self._journals[kind]
-        sent = {row: self.settings.sent(text) for row, text in enumerate(texts) if text.strip()}
-        if journal.missing(sent.values()):
-            self._check_may_fill(kind, texts)
-            self.fill(kind, texts)
-        vectors = np.zeros((len(texts), self.settings.dimensions), np.float32)
-        if sent:
-            vectors[list(sent)] = journal.vectors(sent.values())
-        return normalized(vectors)
-
-    def _check_may_fill(self, kind: Kind, texts: Iterable[str]) -> None:
-        ready = has_key(self.settings, checkout())
-        if self.settings.fill == "auto" and ready:
-            return
-        sent, price = self._sent(texts), self.settings.price_in(models_of(checkout()))
-        missing = self._journals[kind].missing(sent)
-        ranges = [token_range(text) for text in missing]
-        least, most = (sum(counts) for counts in zip(*ranges, strict=True))
-        lacking = "" if ready else f" The variable {self.settings.api_key_env} holds no key yet."
-        raise RetrieverUnavailable(
-            f"{len(missing):,} of {len(sent):,} {kind}s have no vector of {self.settings.model} in "
-            f"{self.folder}: {least:,} to {most:,} tokens, US$ {price.of(least, 0):.4f} to "
-            f"{price.of(most, 0):.4f}.{lacking} To let the pipeline buy what it needs, up to a "
-            'budget in US dollars: -S \'overrides=["retriever.encoder.fill=auto", '
-            '"retriever.encoder.budget=5"]\''
-        )

@@ -77,16 +77,14 @@ class LocalModel:
                 f"{self.key}.revision is {self.revision!r}, but {self.model} is not a model of "
                 f"the hub, so it has no revisions. Leave it empty: {self.key}.revision=''"
             )
-        self._check_commit("code_revision", self.code_revision, optional=True)
-        self._check_commit("revision", self.revision, optional=local)
-
-    def _check_commit(self, field: str, commit: str, optional: bool) -> None:
-        if not re.fullmatch(COMMIT, commit) and not (optional and not commit):
-            raise ConfigurationError(
-                f"{self.key}.{field} is {commit!r} for the model {self.model!r}; expected the 40 "
-                "hexadecimal digits of a commit, since a branch or tag can change under your "
-                "numbers. The model's page on the hub lists its commits under `Files and versions`"
-            )
+        for field, optional in (("code_revision", True), ("revision", local)):
+            commit = getattr(self, field)
+            if not re.fullmatch(COMMIT, commit) and (commit or not optional):
+                raise ConfigurationError(
+                    f"{self.key}.{field} is {commit!r} for the model {self.model!r}; expected the "
+                    "40 hexadecimal digits of a commit, which its page on the hub lists under "
+                    "`Files and versions`: a branch or tag can change under your numbers"
+                )
 
     @property
     def pinned(self) -> dict[str, str]:

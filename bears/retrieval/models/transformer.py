@@ -98,7 +98,12 @@ class TransformerEncoder(LocalModel):
             ConfigurationError: neither configuration nor files say how to pool, the length is more
                 than the model reads, or its vectors are not made for cosines.
         """
-        self._check_recipe()
+        folder = self.folder()
+        if folder.is_dir() and self.pooling is None and not (folder / "modules.json").is_file():
+            raise ConfigurationError(
+                f"{self.key}.pooling is null, but {self.model} has no modules.json that says how "
+                f"to pool. See its model card, and give one of {', '.join(get_args(Pooling))}"
+            )
         model = load("SentenceTransformer", self)
         steps = dict(model.named_children())
         kinds = {type(step).__name__ for step in steps.values()}
@@ -119,16 +124,6 @@ class TransformerEncoder(LocalModel):
     def _counting(self) -> Any:
         # A call sets how a tokenizer pads and cuts, which another thread must not see.
         return deepcopy(self.loaded.tokenizer)
-
-    def _check_recipe(self) -> None:
-        folder = self.folder()
-        known = self.pooling is not None or (folder / "modules.json").is_file()
-        if folder.is_dir() and not known:
-            raise ConfigurationError(
-                f"{self.key}.pooling is null, but {self.model} has no modules.json that "
-                f"says how to pool. See its model card, and give one of "
-                f"{', '.join(get_args(Pooling))}"
-            )
 
     def _length(self, model: Any) -> int:
         """Return how many tokens are read of a text."""

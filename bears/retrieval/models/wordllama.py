@@ -6,13 +6,8 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from bears.errors import RetrieverUnavailable
 from bears.retrieval.vectors import Vectors, normalized
-
-TOKENS = 50_000
-"""How many tokens' vectors are added up at once."""
 
 
 class WordLlama:
@@ -39,17 +34,9 @@ class WordLlama:
     def documents(self, texts: Sequence[str]) -> Vectors:
         """Return vectors of length 1, shape (texts, dimensions); zeros for a text without tokens.
 
-        The package's own `embed` pads 64 texts to the longest of them. Here the tokens' vectors are
-        added one after the other, as there, so the numbers are the same to the last bit.
+        Each text is a batch, since the package pads a batch to its longest text.
         """
-        means = np.zeros((len(texts), self._dimensions), np.float32)
-        for row, text in enumerate(texts):
-            ids = self._model.tokenizer.encode(text, add_special_tokens=False).ids
-            for first in range(0, len(ids), TOKENS):
-                some = self._model.embedding[ids[first : first + TOKENS]]
-                means[row] = np.concatenate([means[row : row + 1], some]).sum(axis=0)
-            means[row] /= np.float32(max(len(ids), 1))
-        return normalized(means)
+        return normalized(self._model.embed([*texts], batch_size=1))
 
     def questions(self, texts: Sequence[str]) -> Vectors:
         """Return the same as `documents`."""

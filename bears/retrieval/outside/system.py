@@ -2,7 +2,6 @@
 
 import asyncio
 import re
-import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -309,7 +308,7 @@ class _Address:
     """An address that answers questions."""
 
     def __init__(self, settings: OutsideSettings) -> None:
-        self._settings, self._next, self._lock = settings, 0.0, threading.Lock()
+        self._settings, self._next = settings, 0.0
         self._url, name = settings.address(), settings.headers_env
         text = value_of(name, f"{settings.part}.headers_env", checkout())
         headers = [HEADER.fullmatch(line.strip()) for line in text.splitlines() if line.strip()]
@@ -332,7 +331,9 @@ class _Address:
         return retrying(self._once, question)
 
     def _once(self, question: str) -> Any:
-        self._pace()
+        if self._settings.requests_per_minute:
+            sleep(max(self._next - monotonic(), 0))
+            self._next = monotonic() + 60 / self._settings.requests_per_minute
         try:
             content = asyncio.run(self._content(question))
         except TimeoutError:
@@ -358,10 +359,3 @@ class _Address:
                 if len(content) > self._settings.most_bytes:
                     raise FormatError(f"a reply of more than {self._settings.most_bytes:,} bytes")
         return bytes(content)
-
-    def _pace(self) -> None:
-        if per_minute := self._settings.requests_per_minute:
-            with self._lock:
-                wait, now = self._next - monotonic(), monotonic()
-                self._next = max(self._next, now) + 60 / per_minute
-            sleep(max(wait, 0))

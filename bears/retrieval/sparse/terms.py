@@ -7,7 +7,7 @@ baselines of BEIR."""
 import re
 import unicodedata
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import cache
 from itertools import chain, count, groupby
@@ -89,15 +89,11 @@ def words(text: str) -> list[str]:
 
 def cjk_bigrams(text: str) -> list[str]:
     """Return characters and overlapping pairs for unspaced scripts, whole words for others."""
-    return [term for run in words(text) for term in _characters_and_pairs(run)]
-
-
-def _characters_and_pairs(run: str) -> Iterator[str]:
-    if _FIRST.match(run):
-        yield from run
-        yield from (run[i : i + 2] for i in range(len(run) - 1))
-    else:
-        yield run
+    terms = []
+    for run in words(text):
+        pairs = (run[i : i + 2] for i in range(len(run) - 1))
+        terms += [*run, *pairs] if _FIRST.match(run) else [run]
+    return terms
 
 
 def segmented(text: str) -> list[str]:
@@ -224,6 +220,7 @@ _STOP_WORDS = """
 a an and are as at be but by for if in into is it no not of on or such that the their then there
 these they this to was will with
 """
+_POSSESSIVE = re.compile("['\u2019\uff07][sS]\\Z")
 STOP_WORDS = frozenset(_STOP_WORDS.split())
 """Lucene's EnglishAnalyzer.ENGLISH_STOP_WORDS_SET."""
 
@@ -235,13 +232,8 @@ def english(text: str) -> list[str]:
 
 def lucene(text: str) -> list[str]:
     """Return words without ``'s``, in lower case, without stop words, stemmed by Porter."""
-    lowered = (_without_possessive(token).lower() for token in tokens(text))
+    lowered = (_POSSESSIVE.sub("", token).lower() for token in tokens(text))
     return [porter(word) for word in lowered if word not in STOP_WORDS]
-
-
-def _without_possessive(token: str) -> str:
-    possessive = len(token) >= 2 and token[-1] in "sS" and token[-2] in "'\u2019\uff07"
-    return token[:-2] if possessive else token
 
 
 ANALYZERS: dict[str, Analyzer] = {

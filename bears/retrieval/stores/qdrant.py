@@ -139,13 +139,12 @@ class Qdrant:
         server = self._server()
         collection, starts, total, dimensions = None, dict[int, str](), 0, 0
         for shard in numbered(self.complete(shards)):
-            if collection is None:
-                dimensions = shard.dimensions
-                collection = self._prepared(server, shard)
-            if collection.count(shard.digest) < len(shard):
+            size, dimensions = shard.shard.vectors.shape
+            collection = collection or self._prepared(server, shard)
+            if collection.count(shard.digest) < size:
                 collection.upsert(shard, self.batch)
             starts[shard.start] = shard.digest
-            total += len(shard)
+            total += size
         assert collection is not None
         if (points := collection.count()) != total:
             raise _unexpected(collection.name, server.url, f"{points} points in place of {total}")
@@ -201,11 +200,14 @@ class Qdrant:
 
     def _prepared(self, server: Server, first: NumberedShard) -> Collection:
         """Return the collection; create it if it is absent, refuse it if it holds other points."""
-        collection = self._named(server, self._derived(first))
+        graph = None if self.exact else asdict(self.hnsw)
+        parts = json.dumps([first.digest, graph, self.shards, self.replicas])
+        digest = hashlib.sha256(parts.encode()).hexdigest()[:12]
+        collection = self._named(server, f"bears-{self.label}-{digest}")
         dimensions = collection.dimensions()
         if dimensions is None:
             collection.create(first, self.shards, self.replicas)
-        elif dimensions != first.dimensions or (
+        elif dimensions != first.shard.vectors.shape[1] or (
             collection.count() and collection.shards_at([0]) != [first.digest]
         ):
             raise _unexpected(collection.name, server.url, "other points")
@@ -213,12 +215,6 @@ class Qdrant:
             collection.set_graph()
         collection.index_fields()
         return collection
-
-    def _derived(self, first: NumberedShard) -> str:
-        graph = None if self.exact else asdict(self.hnsw)
-        parts = [first.digest, graph, self.shards, self.replicas]
-        digest = hashlib.sha256(json.dumps(parts).encode()).hexdigest()[:12]
-        return f"bears-{self.label}-{digest}"
 
 
 def _wait_for_graph(collection: Collection) -> None:

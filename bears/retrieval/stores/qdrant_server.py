@@ -153,7 +153,9 @@ class Collection:
 
     def create(self, first: NumberedShard, shards: int, replicas: int) -> None:
         """Create the collection for shards like the first."""
-        vector = self._api.VectorParams(size=first.dimensions, distance=self._api.Distance.DOT)
+        vector = self._api.VectorParams(
+            size=first.shard.vectors.shape[1], distance=self._api.Distance.DOT
+        )
         self._ask(
             self._client.create_collection,
             self.name,
@@ -187,7 +189,7 @@ class Collection:
 
     def upsert(self, numbered: NumberedShard, size: int) -> None:
         """Store a shard, ``size`` points per request; sending it twice stores it once."""
-        for first in range(0, len(numbered), size):
+        for first in range(0, len(numbered.payloads), size):
             vectors: dict[str, Any] = {
                 "dense": numbered.shard.vectors[first : first + size].tolist()
             }
