@@ -16,8 +16,9 @@ from bears.config.shape import Source
 from bears.config.typed import parse
 from bears.files.rows import SourceRecords
 from bears.layout import LOCAL
+from bears.sampling.lineage import Sample
 from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe
-from bears.sampling.sample import Sample, sample
+from bears.sampling.sample import sample
 from bears.sources import parts as built
 from bears.sources import squad
 from bears.sources.convert import located

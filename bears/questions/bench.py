@@ -1,9 +1,10 @@
 """Set up the writer and the reader of questions, and build the benchmark from their replies."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from bears.questions.readings import CheckedQuestions, CheckTask, QuestionTask
 from bears.questions.settings import AnsweringReader, MadeSettings, QuestionerSettings
 from bears.questions.sift import Sieve, Sifted
 from bears.retrieval.chunking import chunks
-from bears.sampling.lineage import document_lines
+from bears.sampling.lineage import Sample, document_lines
 from bears.sampling.mixture import sampler_of
 from bears.sampling.sample import apply_edits
 from bears.types import Document, Generated, IndexedChunk, Question, Span, in_file
@@ -124,59 +125,15 @@ def _profile(selected: Choice, tag: str) -> Language | None:
     )
 
 
-@dataclass(frozen=True)
-class Made:
-    """A benchmark of made questions, with the questions that were thrown away."""
-
-    bench: Bench
-    questions: list[Question]
-    documents: list[Document]
-    sifted: list[Sifted]
-    read: CheckedQuestions
-    unmatched: list[str]
-
-    @property
-    def counts(self) -> dict[str, dict[str, int]]:
-        """Count the questions that were kept, wait for a person or were thrown, by first reason."""
-        counted = Counter((each.outcome, _why(each)) for each in self.sifted)
-        return {
-            outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
-            for outcome in ("kept", "waiting", "thrown")
-        }
-
-    def table(self) -> Iterator[list[Any]]:
-        """Yield a row of `COLUMNS` for every question that is not kept."""
-        for each in self.sifted:
-            if each.outcome != "kept":
-                unit, draft = each.unit, each.draft
-                words = [draft.question, draft.answer] if draft else ["", ""]
-                faults = "; ".join(message for _, message in each.faults)
-                known = [unit.question_id, each.outcome, _why(each), faults, *words]
-                yield [*known, unit.passage.doc_id]
-
-    def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
-        """Yield a row for each record; that of a question has its writer and its readings."""
-        writing = self.bench.questions
-        keys = {request.record_id: writing.key(request) for request in writing.requests()}
-        chunks = self.bench.sieve.pool.by_id
-        taken = {each.unit.question_id: each for each in self.sifted if each.outcome == "kept"}
-        for question in self.questions:
-            each = taken[question.question_id]
-            yield {
-                "record_id": question.question_id,
-                "kind": "question",
-                "source": question.source_dataset,
-                "licence": licence,
-                "questioner": self.bench.questioner.name,
-                "model": self.bench.questioner.model,
-                "memory_key": keys[question.question_id],
-                "written_about": [in_file(chunks[each.unit.passage.doc_id].chunk)],
-                "also_gold": [in_file(chunks[name].chunk) for name in each.gold],
-                "difficulty": each.difficulty,
-                "readings": self.read.read.get(question.question_id, {}),
-                "accepted_by_a_person": each.decided,
-            }
-        yield from document_lines(self.documents, self.questions, licence)
+def not_kept(sifted: Iterable[Sifted]) -> Iterator[list[Any]]:
+    """Yield a row of `COLUMNS` for every question that is not kept."""
+    for each in sifted:
+        if each.outcome != "kept":
+            unit, draft = each.unit, each.draft
+            words = [draft.question, draft.answer] if draft else ["", ""]
+            faults = "; ".join(message for _, message in each.faults)
+            known = [unit.question_id, each.outcome, _why(each), faults, *words]
+            yield [*known, unit.passage.doc_id]
 
 
 def sifted_of(
@@ -205,15 +162,34 @@ def for_review(sifted: Iterable[Sifted]) -> Iterator[dict[str, str]]:
             yield {**common, "field": "gold_answer", "translation": each.draft.answer}
 
 
-def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
+def made(
+    bench: Bench, questions: KeptReplies, readings: KeptReplies, licence: str
+) -> tuple[Sample, list[Sifted]]:
     """Build the benchmark from kept replies, without a model.
+
+    Args:
+        licence: of the documents.
+
+    Returns:
+        The benchmark, and every question that was written with its outcome. ``generated`` of the
+        notes counts those that were kept, wait for a person or were thrown, by first reason.
 
     Raises:
         RepliesMissing: a reply is missing.
         SamplingError: no question is left.
     """
     read, sifted = sifted_of(bench, questions, readings)
+    counted = Counter((each.outcome, _why(each)) for each in sifted)
+    counts = {
+        outcome: {why: n for (of, why), n in sorted(counted.items()) if of == outcome}
+        for outcome in ("kept", "waiting", "thrown")
+    }
     kept = [each for each in sifted if each.outcome == "kept"]
+    if not kept:
+        raise SamplingError(
+            f"none of {len(sifted)} questions is kept ({counts}); look at what was written: "
+            "bears replies review --export FILE.csv"
+        )
     generated = Generated(bench.questioner.model, len(sifted), len(kept))
     written = [_question(each, generated, bench.sieve.pool.by_id) for each in kept]
     gold = {doc_id for question in written for doc_id in question.gold_doc_ids}
@@ -221,13 +197,38 @@ def made(bench: Bench, questions: KeptReplies, readings: KeptReplies) -> Made:
     asked, documents, unused = apply_edits(written, documents, bench.ledger.edits)
     known = {each.unit.question_id for each in sifted}
     unmatched = [*(edit.record_id for edit in unused), *bench.ledger.replaced - known]
-    found = Made(bench, asked, documents, sifted, read, sorted(unmatched))
-    if not kept:
-        raise SamplingError(
-            f"none of {len(sifted)} questions is kept ({found.counts}); look at what was written: "
-            "bears replies review --export FILE.csv"
-        )
-    return found
+    lineage = chain(
+        _lineage(bench, asked, kept, read, licence), document_lines(documents, asked, licence)
+    )
+    notes = {"generated": counts, "unmatched_ledger_entries": sorted(unmatched)}
+    return Sample(asked, documents, lineage, notes), sifted
+
+
+def _lineage(
+    bench: Bench,
+    asked: Sequence[Question],
+    taken: Iterable[Sifted],
+    read: CheckedQuestions,
+    licence: str,
+) -> Iterator[dict[str, Any]]:
+    """Yield a row for each question, with its writer and its readings."""
+    writing, chunks = bench.questions, bench.sieve.pool.by_id
+    keys = {request.record_id: writing.key(request) for request in writing.requests()}
+    for question, each in zip(asked, taken, strict=True):
+        yield {
+            "record_id": question.question_id,
+            "kind": "question",
+            "source": question.source_dataset,
+            "licence": licence,
+            "questioner": bench.questioner.name,
+            "model": bench.questioner.model,
+            "memory_key": keys[question.question_id],
+            "written_about": [in_file(chunks[each.unit.passage.doc_id].chunk)],
+            "also_gold": [in_file(chunks[name].chunk) for name in each.gold],
+            "difficulty": each.difficulty,
+            "readings": read.read.get(question.question_id, {}),
+            "accepted_by_a_person": each.decided,
+        }
 
 
 def _question(each: Sifted, generated: Generated, passages: Mapping[str, IndexedChunk]) -> Question:

@@ -14,7 +14,7 @@ from bears.llm.models import estimate, models_of
 from bears.llm.use import KeptReplies, Use
 from bears.llm.wire import token_range
 from bears.results.revision import WITHIN, Revision
-from bears.retrieval.models.hosted_settings import HostedSettings, hosted
+from bears.retrieval.models.hosted import HostedSettings, hosted
 
 
 @dataclass(frozen=True, slots=True)

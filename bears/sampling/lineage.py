@@ -1,9 +1,32 @@
-"""Write the lineage of records."""
+"""A benchmark that was sampled, and the lineage of its records."""
 
 from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, Generic
+
+from typing_extensions import TypeVar
 
 from bears.types import Document, Question
+
+D = TypeVar("D", bound=Iterable[Document], default=list[Document])
+
+
+@dataclass(frozen=True)
+class Sample(Generic[D]):
+    """A benchmark before translation.
+
+    Args:
+        questions: in their order.
+        documents: the pool, in its final order; it may be larger than memory.
+        lineage: a row for each record with its origin.
+        notes: what notes.json has: ``passed_over`` counts the questions that were visited and
+            skipped, by source and reason; ``unmatched_ledger_entries`` are of no record here.
+    """
+
+    questions: list[Question]
+    documents: D
+    lineage: Iterable[dict[str, Any]]
+    notes: dict[str, Any]
 
 
 def references_of(answers: Sequence[str]) -> list[str]:

@@ -15,7 +15,7 @@ from typing import Any
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
 from bears.sampling.bears import Pool, bears_pool, passage_texts, question_documents, questions_of
-from bears.sampling.lineage import document_line, references_of
+from bears.sampling.lineage import Sample, document_line, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
 from bears.sampling.v1 import Draft, Sources, V1Sample, as_published, sample_v1
 from bears.types import Document, Question
@@ -214,25 +214,6 @@ def _fillers(slot: _Slot, count: int) -> dict[str, Document]:
     return {negative.content: negative for negative in slot.fillers[:count]}
 
 
-@dataclass(frozen=True)
-class Sample:
-    """A benchmark before translation.
-
-    Args:
-        questions: in the order of the mixture's sources.
-        documents: the pool, in its final order.
-        lineage: a row for each record with its origin.
-        passed_over: a row for each question that was visited and skipped.
-        unmatched: ledger entries that match no record of this sample.
-    """
-
-    questions: list[Question]
-    documents: list[Document]
-    lineage: list[dict[str, Any]]
-    passed_over: list[dict[str, Any]]
-    unmatched: list[str]
-
-
 def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     """Sample a benchmark; a pure function of its arguments.
 
@@ -243,14 +224,19 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     v1 = sample_v1(mixture, sources)
     skipped = (visit for visit in v1.visits if not visit.taken)
     passed_over = [{**visit.draft.origin, "reason": visit.reason} for visit in skipped]
+    notes: dict[str, Any] = {
+        "passed_over": count_reasons(passed_over),
+        "passed_over_rows": passed_over,
+    }
     if isinstance(mixture, V1Recipe):
-        return _as_v1(mixture, sources, v1, ledger, passed_over)
+        return _as_v1(mixture, sources, v1, ledger, notes)
     pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
     pooled = [pool.documents[text] for text in pool.order]
     asked = list(questions_of(pool.drafts, pool.documents))
     questions, documents, unused = apply_edits(asked, pooled, ledger.edits)
     unmatched = sorted(unknown) + sorted(edit.record_id for edit in unused)
-    return Sample(questions, documents, _lineage(pool.drafts, pooled), passed_over, unmatched)
+    notes["unmatched_ledger_entries"] = unmatched
+    return Sample(questions, documents, _lineage(pool.drafts, pooled), notes)
 
 
 def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:
@@ -266,7 +252,7 @@ def _as_v1(
     sources: Sources,
     v1: V1Sample,
     ledger: Ledger,
-    passed_over: list[dict[str, Any]],
+    notes: dict[str, Any],
 ) -> Sample:
     if ledger.edits or ledger.replacements:
         raise LedgerError(
@@ -284,7 +270,7 @@ def _as_v1(
         )
     questions, drafts = v1.questions(), [visit.draft for visit in v1.taken]
     lineage = _lineage(drafts, documents)
-    return Sample(questions, documents, lineage, passed_over, [])
+    return Sample(questions, documents, lineage, {**notes, "unmatched_ledger_entries": []})
 
 
 def _question_line(draft: Draft) -> dict[str, Any]:

@@ -1,8 +1,9 @@
 """Take a source that is a benchmark already as it is."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from hashlib import blake2b
+from itertools import chain
 from random import Random
 from typing import Any
 
@@ -10,7 +11,7 @@ from bears.config.ledger.entries import Ledger
 from bears.errors import LedgerError, SamplingError
 from bears.files.rows import SourceRecords
 from bears.identity import unused_name
-from bears.sampling.lineage import document_lines, references_of
+from bears.sampling.lineage import Sample, document_lines, references_of
 from bears.sampling.v1 import records_of
 from bears.types import Document, ForbidsExtra, Positive, Question, SourceQuestion
 
@@ -65,58 +66,37 @@ class Whole(ForbidsExtra):
 
 
 @dataclass(frozen=True)
-class WholeBenchmark:
-    """A benchmark as its source has it. Documents are read when they are needed.
+class Chosen:
+    """Documents of a source that are read when they are needed, in its order.
 
     Args:
-        questions: in the source's order, those with known gold or, if the source has no gold, all.
-        n_documents: how many documents there are.
-        passed_over: reason to the number of questions that were skipped.
-        unjudged: how many questions have judgements, but no relevant document among them.
+        pool: all documents.
+        places: of those that are taken; None: of all.
+        gold: ids of documents that a question has as gold.
     """
 
-    questions: list[Question]
-    n_documents: int
-    passed_over: dict[str, int]
-    unjudged: int
-    _source: str = field(repr=False)
-    _pool: Iterable[Document] = field(repr=False)
-    _chosen: set[int] | None = field(repr=False)
-    _asked: Sequence[SourceQuestion] = field(repr=False)
+    pool: Iterable[Document]
+    places: set[int] | None
+    gold: set[str]
 
-    def documents(self) -> Iterator[Document]:
-        """Yield the documents in the source's order; ids and texts are the source's own."""
-        gold = {doc_id for question in self.questions for doc_id in question.gold_doc_ids}
-        for position, document in enumerate(self._pool):
-            if self._chosen is None or position in self._chosen:
-                yield replace(document, is_gold=document.is_gold or document.doc_id in gold)
-
-    def lineage(self, licence: str) -> Iterator[dict[str, Any]]:
-        """Yield one row for each record; ``licence`` is that of the source's texts."""
-        for each in self._asked:
-            name = each.question.question_id
-            references = references_of(each.references) if each.passages else []
-            yield {
-                "record_id": name,
-                "kind": "question",
-                "source": self._source,
-                "upstream_id": name,
-                "licence": licence,
-                **({"row": each.row} if each.row else {}),
-                **({"references": references} if references else {}),
-            }
-        for line in document_lines(self.documents(), self.questions, licence):
-            yield {**line, "source": self._source}
+    def __iter__(self) -> Iterator[Document]:
+        for place, document in enumerate(self.pool):
+            if self.places is None or place in self.places:
+                gold = document.is_gold or document.doc_id in self.gold
+                yield replace(document, is_gold=gold)
 
 
 def sample_whole(
-    settings: Whole, sources: Mapping[str, SourceRecords], ledger: Ledger
-) -> WholeBenchmark:
+    settings: Whole, sources: Mapping[str, SourceRecords], ledger: Ledger, licence: str = ""
+) -> Sample[Chosen]:
     """Take the benchmark; a pure function of its arguments.
 
     If questions bring their own paragraphs, those are the documents, see `Merged`. A question
     without a judgement is skipped. One whose judgements are all below 1 counts as not judged: no
     relevant document is known, but there may be one.
+
+    Args:
+        licence: of the source's texts.
 
     Raises:
         SamplingError: the source is missing, has no question or no document, or its gold alone
@@ -139,24 +119,38 @@ def sample_whole(
             + "; a folder of documents has them in questions.csv or questions.xlsx"
             * (not asked)
         )
-    chosen = _chosen(settings, ids, questions)
-    return WholeBenchmark(
-        questions=questions,
-        n_documents=len(ids) if chosen is None else len(chosen),
-        passed_over={UNJUDGED: n} if (n := len(asked) - len(taken)) else {},
-        unjudged=sum(each.lacks == "relevant" for each in taken),
-        _source=settings.source,
-        _pool=pool,
-        _chosen=chosen,
-        _asked=taken,
-    )
+    gold = {doc_id for question in questions for doc_id in question.gold_doc_ids}
+    documents = Chosen(pool, _chosen(settings, ids, gold), gold)
+    skipped = len(asked) - len(taken)
+    notes = {
+        "passed_over": {settings.source: {UNJUDGED: skipped}} if skipped else {},
+        "judged_without_relevant": sum(each.lacks == "relevant" for each in taken),
+        "unmatched_ledger_entries": [],
+    }
+    lines = (_line(each, settings.source, licence) for each in taken)
+    of_documents = document_lines(documents, questions, licence)
+    lineage = chain(lines, ({**line, "source": settings.source} for line in of_documents))
+    return Sample(questions, documents, lineage, notes)
 
 
-def _chosen(settings: Whole, ids: Sequence[str], questions: Iterable[Question]) -> set[int] | None:
+def _line(asked: SourceQuestion, source: str, licence: str) -> dict[str, Any]:
+    name = asked.question.question_id
+    references = references_of(asked.references) if asked.passages else []
+    return {
+        "record_id": name,
+        "kind": "question",
+        "source": source,
+        "upstream_id": name,
+        "licence": licence,
+        **({"row": asked.row} if asked.row else {}),
+        **({"references": references} if references else {}),
+    }
+
+
+def _chosen(settings: Whole, ids: Sequence[str], gold: set[str]) -> set[int] | None:
     """Return the positions of the documents that are taken, or None for all."""
     if settings.max_docs is None or settings.max_docs >= len(ids):
         return None
-    gold = {doc_id for question in questions for doc_id in question.gold_doc_ids}
     needed = {position for position, doc_id in enumerate(ids) if doc_id in gold}
     if len(needed) > settings.max_docs:
         raise SamplingError(

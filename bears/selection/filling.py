@@ -23,7 +23,7 @@ from bears.llm.use import KeptReplies, KeptReply, all_of
 from bears.llm.workflow import Workflow
 from bears.retrieval.index_files import PLACES, check_made_from
 from bears.retrieval.levels import OpenIndex
-from bears.retrieval.models.hosted_settings import hosted
+from bears.retrieval.models.hosted import hosted
 from bears.retrieval.outside.matching import Passage, PassageMatcher
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSettings, OutsideSystem
 from bears.retrieval.retriever import Query, RetrieveSettings, Stopwatch

@@ -41,9 +41,10 @@ from bears.files.spreadsheet import csv_text, read_cells
 from bears.language.normalization import normalization_of, without_citations
 from bears.layout import LEADERBOARD
 from bears.results.board import read_board
+from bears.sampling.lineage import Sample
 from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
-from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
+from bears.sampling.whole import Chosen, Whole, sample_whole
 from bears.sources import qasper, squad
 from bears.sources.qasper import type_and_text
 from bears.trace import Trace
@@ -398,7 +399,7 @@ def official_evidence_f1(named: list[str], answers: list[dict[str, Any]], text_o
     return max(values)
 
 
-def benchmark_of(path: Path, floats: bool) -> WholeBenchmark:
+def benchmark_of(path: Path, floats: bool) -> Sample[Chosen]:
     """Return all questions of six papers."""
     rows = list(qasper.read_qasper(parts_of("qasper", {"papers": [path]}, floats=floats)))
     return sample_whole(Whole("qasper"), {"qasper": collected(rows)}, Ledger())
@@ -463,7 +464,7 @@ def test_the_gold_of_real_papers_scores_as_in_the_official_script(
     ]
     assert sum("FLOAT" in text for row in given for text in row["predicted_evidence"]) > 3
     file = written(tmp_path / "gold.jsonl", *given)
-    found = read_predictions(file, benchmark.questions, list(benchmark.documents()))
+    found = read_predictions(file, benchmark.questions, list(benchmark.documents))
     summary = summarize_answers(score_answers(benchmark.questions, found, "en"), len(found))
     assert (summary["answer_f1"], summary["exact_match"]) == (1, 1)
     official = [

@@ -89,7 +89,10 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
     assert drawn.questions[0].gold_answer == "Yes."
     assert drawn.questions[1:] == first.questions[1:]
     assert [d.content for d in drawn.documents if d.doc_id == gold.doc_id] == ["mended"]
-    assert drawn.unmatched == ["zzz", *sorted(["aaa", first.questions[0].question_id])]
+    assert drawn.notes["unmatched_ledger_entries"] == [
+        "zzz",
+        *sorted(["aaa", first.questions[0].question_id]),
+    ]
     assert drawn.lineage == replaced.lineage
 
 

@@ -28,17 +28,15 @@ def test_vectors_are_the_packages_own_to_the_last_bit() -> None:
     assert WordLlama(256).documents([]).shape == (0, 256)
 
 
-def test_a_long_text_costs_no_memory_for_the_others(monkeypatch: pytest.MonkeyPatch) -> None:
-    encoder = WordLlama(256)
-    texts = [ENGLISH, *["short"] * 100]
-    expected = encoder.documents(texts)
-    monkeypatch.setattr("bears.retrieval.models.wordllama.TOKENS", 1000)
-    tracemalloc.start()
-    assert (encoder.documents(texts) == expected).all()
-    peak = tracemalloc.get_traced_memory()[1]
-    tracemalloc.stop()
-    # The vectors of 1,000 tokens, of 1,024 bytes each, twice.
-    assert peak < 4_000_000
+def test_a_long_text_costs_no_memory_for_the_others() -> None:
+    encoder, peaks = WordLlama(256), []
+    encoder.load()
+    for texts in ([ENGLISH], [ENGLISH, *["short"] * 100]):
+        tracemalloc.start()
+        encoder.documents(texts)
+        peaks.append(tracemalloc.get_traced_memory()[1])
+        tracemalloc.stop()
+    assert peaks[1] < 1.1 * peaks[0]
 
 
 def test_dimensions_that_the_package_does_not_carry_are_refused() -> None:

@@ -12,8 +12,8 @@ import pytest
 
 from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import LedgerError, SamplingError
+from bears.sampling.lineage import Sample
 from bears.sampling.mixture import Mixture, Recipe
-from bears.sampling.sample import Sample
 from bears.types import Document, Question
 from tests.sampled import (
     BEARS,
@@ -87,7 +87,7 @@ def test_an_entry_that_names_no_question_is_reported(
 ) -> None:
     stand_in = singles[4].questions[4].question_id
     drawn = draw(BEARS, real, replacing(["no such id", stand_in]))
-    assert drawn.unmatched == sorted(["no such id", stand_in])
+    assert drawn.notes["unmatched_ledger_entries"] == sorted(["no such id", stand_in])
     assert (drawn.questions, drawn.documents) == (base.questions, base.documents)
 
 

@@ -16,9 +16,9 @@ from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import ConfigurationError, SamplingError
 from bears.files.records import read_documents, write_records
 from bears.files.rows import SourceRecords
-from bears.sampling.lineage import references_of
+from bears.sampling.lineage import Sample, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, Quota, Recipe, V1Recipe, sampler_of
-from bears.sampling.sample import Sample, count_reasons
+from bears.sampling.sample import count_reasons
 from bears.types import Document, ParagraphPlace, Question
 from tests.sampled import (
     BEARS,
@@ -285,7 +285,7 @@ def test_rows_that_give_no_question_are_listed_with_their_reasons() -> None:
     sources = {"hop": [*rows, passage_row("other", ("O", "o", True))], "fill": [article("f")]}
     seen: set[tuple[str, int, str, str]] = set()
     for seed in range(20):
-        passed = draw(mixture_of(3, seed, hop=2), sources).passed_over
+        passed = draw(mixture_of(3, seed, hop=2), sources).notes["passed_over_rows"]
         seen |= {(r["source"], r["row"], r["upstream_id"], r["reason"]) for r in passed}
         assert sum(count_reasons(passed).get("hop", {}).values()) == len(passed)
     assert seen == {

@@ -10,7 +10,8 @@ import pytest
 
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
+from bears.sampling.lineage import Sample
+from bears.sampling.whole import Chosen, Whole, sample_whole
 from bears.sources.parts import pool_document, pool_question
 from bears.types import Answer, Question, Turn
 from tests.sampled import collected
@@ -26,8 +27,8 @@ JUDGED: list[Any] = [
 ]
 
 
-def taken(rows: Sequence[Any], settings: Whole = ALL) -> WholeBenchmark:
-    return sample_whole(settings, {"s": collected([row] for row in rows)}, Ledger())
+def taken(rows: Sequence[Any], settings: Whole = ALL) -> Sample[Chosen]:
+    return sample_whole(settings, {"s": collected([row] for row in rows)}, Ledger(), "CC-BY-4.0")
 
 
 def test_questions_are_those_that_are_judged_with_their_grades() -> None:
@@ -39,8 +40,8 @@ def test_questions_are_those_that_are_judged_with_their_grades() -> None:
         # What is relevant is unknown, which differs from nothing being relevant.
         Question("q4", "four?", "", (), "s", "ad-hoc", judged=False),
     ]
-    assert found.passed_over == {"no document is judged for it": 1}
-    assert found.unjudged == 1
+    assert found.notes["passed_over"] == {"s": {"no document is judged for it": 1}}
+    assert found.notes["judged_without_relevant"] == 1
 
 
 def test_a_source_that_judges_its_questions_itself() -> None:
@@ -65,10 +66,10 @@ def test_a_quick_run_has_all_gold_and_others_drawn_in_the_same_order(size: int) 
     drawn: dict[int, list[str]] = {}
     for seed in (1, 1, 2, 3, 4):
         found = taken(JUDGED, replace(ALL, max_docs=size, seed=seed))
-        ids = [document.doc_id for document in found.documents()]
+        ids = [document.doc_id for document in found.documents]
         assert {"d2", "d5", "d7"} <= {*ids}
         assert ids == sorted(ids)
-        assert len(ids) == found.n_documents == size
+        assert len(ids) == size
         assert drawn.setdefault(seed, ids) == ids
         assert found.questions == taken(JUDGED).questions
     assert len({tuple(ids) for ids in drawn.values()}) > (size > 3)
@@ -76,11 +77,11 @@ def test_a_quick_run_has_all_gold_and_others_drawn_in_the_same_order(size: int) 
 
 @pytest.mark.parametrize("size", [8, None])
 def test_a_limit_above_the_pool_takes_it_all(size: int | None) -> None:
-    assert len(list(taken(JUDGED, replace(ALL, max_docs=size)).documents())) == 8
+    assert len(list(taken(JUDGED, replace(ALL, max_docs=size)).documents)) == 8
 
 
 def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
-    lineage = list(taken(JUDGED, replace(ALL, max_docs=3)).lineage("CC-BY-4.0"))
+    lineage = list(taken(JUDGED, replace(ALL, max_docs=3)).lineage)
     assert lineage[0] == {
         "record_id": "q1",
         "kind": "question",
@@ -99,7 +100,7 @@ def test_every_record_has_a_line_that_says_where_it_comes_from() -> None:
         "questions": ["q1", "q2"],
         "licence": "CC-BY-4.0",
     }
-    roles = [row["role"] for row in taken(JUDGED).lineage("x") if row["kind"] == "document"]
+    roles = [row["role"] for row in taken(JUDGED).lineage if row["kind"] == "document"]
     assert roles == ["pool", "pool", "gold", "pool", "pool", "gold", "pool", "gold"]
 
 

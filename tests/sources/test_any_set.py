@@ -15,9 +15,10 @@ from bears.config.shape import Source
 from bears.config.typed import parse
 from bears.errors import BearsError, ConfigurationError, MalformedRow, SourceError
 from bears.files.rows import SourceRecords, open_rows
+from bears.sampling.lineage import Sample
 from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
-from bears.sampling.whole import Whole, WholeBenchmark, sample_whole
+from bears.sampling.whole import Chosen, Whole, sample_whole
 from bears.sources.convert import convert
 from bears.sources.inspection import Look, inspect
 from bears.sources.source import reader_of
@@ -53,14 +54,14 @@ def listed(found: SourceRecords) -> list[Any]:
     return [*found.documents, *found.questions]
 
 
-def taken(folder: Path, files: Files, **settings: Any) -> WholeBenchmark:
+def taken(folder: Path, files: Files, **settings: Any) -> Sample[Chosen]:
     rows = rows_of(folder, files, **settings)
     return sample_whole(Whole("s"), {"s": rows}, Ledger())
 
 
-def told(benchmark: WholeBenchmark) -> list[tuple[str, str, list[str]]]:
+def told(benchmark: Sample[Chosen]) -> list[tuple[str, str, list[str]]]:
     """Return question, answer and texts of the gold."""
-    texts = {document.doc_id: document.content for document in benchmark.documents()}
+    texts = {document.doc_id: document.content for document in benchmark.documents}
     return [
         (q.question, q.gold_answer, [texts[i] for i in q.gold_doc_ids]) for q in benchmark.questions
     ]
@@ -252,7 +253,7 @@ def test_a_published_set_is_a_benchmark(
 ) -> None:
     benchmark = taken(tmp_path, files, shape=shape, **settings)
     assert told(benchmark) == expected
-    assert all(len(document.doc_id.split()) == 1 for document in benchmark.documents())
+    assert all(len(document.doc_id.split()) == 1 for document in benchmark.documents)
 
 
 @pytest.mark.parametrize(("shape", "files", "settings", "expected"), SETS)
@@ -381,7 +382,7 @@ def test_bad_rows_are_skipped_where_that_is_asked_for_and_named(
 def test_a_number_is_an_answer_as_it_stands(tmp_path: Path) -> None:
     squad = taken(tmp_path / "a", {"x.json": array(BAD["squad"][0])}, shape="squad", language="de")
     hops = taken(tmp_path / "b", {"x.json": array(BAD["multi-hop"][0])}, shape="multi-hop")
-    references = [line["references"] for line in hops.lineage("CC0-1.0") if "references" in line]
+    references = [line["references"] for line in hops.lineage if "references" in line]
     assert [question.gold_answer for question in squad.questions] == ["1967", "3.5"]
     assert references == [["7", "8", "nine"]]
 
@@ -447,7 +448,7 @@ TITLED = [
 def test_paragraphs_that_differ_in_their_title_alone_are_one_document(tmp_path: Path) -> None:
     rows = rows_of(tmp_path, {"h.json": array(TITLED)}, shape="multi-hop")
     whole = sample_whole(Whole("s"), {"s": rows}, Ledger())
-    assert whole.n_documents == len([*whole.documents()]) == 5
+    assert len([*whole.documents]) == 5
     drawn = sample(Recipe(1, 5, (Quota("s", 3),), ()), {"s": rows}, Ledger())
     assert len(drawn.documents) == 5
 
@@ -462,7 +463,7 @@ def test_hotpotqa_has_paragraphs_that_differ_in_their_title_alone(
         for title, sentences in row["context"]:
             titles.setdefault(" ".join(sentences), set()).add(title)
     whole = taken(tmp_path, {"h.json": content}, shape="multi-hop")
-    assert whole.n_documents == len(titles)
+    assert len([*whole.documents]) == len(titles)
 
 
 def test_a_look_counts_the_pool_and_the_gold(tmp_path: Path) -> None:

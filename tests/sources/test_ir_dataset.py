@@ -74,7 +74,7 @@ def test_it_is_the_benchmark_that_the_same_rows_are_in_beirs_layout(
     assert {file["name"]: file["rows"] for file in entry["files"]} == {
         **{"corpus.jsonl": 3, "queries.jsonl": 3, "qrels.jsonl": 5}
     }
-    texts = {document.doc_id: document.content for document in found.documents()}
+    texts = {document.doc_id: document.content for document in found.documents}
     assert texts == {d.doc_id: d.default_text().strip() for d in ir_datasets.load(NAME).docs_iter()}
     assert gold_of(found.questions) == {"q1": {"d1": 2, "d2": 1}, "q2": {"d1": 0, "d2": 1}}
 

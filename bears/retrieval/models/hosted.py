@@ -9,21 +9,82 @@ model's only for new questions.
 """
 
 import asyncio
-from collections.abc import Mapping, Sequence
-from typing import Any, get_args
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, get_args
 
 import numpy as np
 
 from bears.config import checkout
+from bears.config.code import parts_of
 from bears.config.typed import parse
-from bears.errors import RetrieverUnavailable
+from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.layout import EMBEDDINGS
 from bears.llm.faults import ClientError, RunStopped
 from bears.llm.limits import Budget, RateLimits
-from bears.llm.models import has_key, models_of
+from bears.llm.models import Endpoint, ceiling, has_key, models_of
 from bears.llm.wire import Embedded, EmbeddingRequest, token_range
-from bears.retrieval.models.hosted_settings import WHERE, HostedSettings
 from bears.retrieval.models.vector_journal import VectorJournal
 from bears.retrieval.vectors import Kind, Vectors, normalized
+from bears.types import Positive
+
+WHERE = "retriever.encoder"
+TARGET = "bears.retrieval.models.hosted.Hosted"
+
+
+@dataclass(frozen=True, kw_only=True)
+class HostedSettings(Endpoint):
+    """See conf/retriever/text-embedding-3-small.yaml for the meaning of each field."""
+
+    where: ClassVar[str] = WHERE
+
+    dimensions: Positive
+    folder: str = str(EMBEDDINGS)
+    concurrency: Positive = 8
+    batch_texts: Positive = 256
+    batch_tokens: Positive = 300_000
+    text_tokens: Positive = 8191
+    too_long: Literal["cut", "refuse"] = "refuse"
+
+    def sent(self, text: str) -> str:
+        """Return the part of a text to send: all of it, or its beginning if that is allowed.
+
+        Raises:
+            ConfigurationError: it may be longer than the model reads and must not be cut.
+        """
+        if ceiling(text) <= self.text_tokens or token_range(text)[1] <= self.text_tokens:
+            return text
+        if self.too_long == "refuse":
+            raise ConfigurationError(
+                f"a text of {len(text):,} characters may have {token_range(text)[1]:,} tokens, "
+                f"and {self.model} reads {self.text_tokens:,}: {text!r:.60}. Cut the documents "
+                "into chunks (chunking=tokens), or use only the beginning of such texts: "
+                f"{WHERE}.too_long=cut"
+            )
+        longest = range(len(text) + 1)
+        fitting = bisect_right(longest, self.text_tokens, key=lambda n: token_range(text[:n])[1])
+        return text[: fitting - 1]
+
+    def requests(self, texts: Iterable[str]) -> Iterator[EmbeddingRequest]:
+        """Yield requests small enough for the provider, however many tokens it counts."""
+        batch: list[str] = []
+        size = 0
+        for text in texts:
+            more = ceiling(text)
+            if batch and (len(batch) >= self.batch_texts or size + more > self.batch_tokens):
+                yield EmbeddingRequest(tuple(batch), self.dimensions)
+                batch, size = [], 0
+            batch.append(text)
+            size += more
+        if batch:
+            yield EmbeddingRequest(tuple(batch), self.dimensions)
+
+
+def hosted(value: object) -> list[dict[str, Any]]:
+    """Return the hosted encoders within a retriever's settings, at any depth."""
+    found = (each for each in parts_of(value) if isinstance(each, dict))
+    return [each for each in found if each.get("_target_") == TARGET]
 
 
 class Hosted:
@@ -34,7 +95,7 @@ class Hosted:
     has the whole budget, so fill before a run with many workers.
 
     Args:
-        settings: the fields of `bears.retrieval.models.hosted_settings.HostedSettings`.
+        settings: the fields of `HostedSettings`.
 
     Raises:
         ConfigurationError: a setting is unknown or invalid.
