@@ -6,8 +6,8 @@ question are left out. A random negative is named by its paragraph. Documents ke
 random negatives at the end fill the pool.
 """
 
-from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from bears.errors import SamplingError
 from bears.identity import unused_name
@@ -16,31 +16,13 @@ from bears.sampling.v1 import Draft, V1Sample, document, question
 from bears.types import Document, Paragraph, Question
 
 
-@dataclass(frozen=True)
-class Pool:
-    """A sample, by the texts of its documents.
-
-    Args:
-        drafts: the questions, in output order.
-        order: the texts of the documents, in output order.
-        documents: text to document, for every text in ``order``.
-        spare_negatives: unused paragraphs, in the order in which they would be taken.
-    """
-
-    drafts: list[Draft]
-    order: list[str]
-    documents: dict[str, Document]
-    spare_negatives: list[Document]
-
-
-def bears_pool(v1: V1Sample, mixture: Mixture) -> Pool:
-    """Turn v1's sample into one without its defects.
+def bears_pool(drafts: Sequence[Draft], v1: V1Sample, mixture: Mixture) -> dict[str, Document]:
+    """Return the documents of these questions and random negatives, by their texts, in order.
 
     Raises:
         SamplingError: the questions bring more documents than the pool may hold, or there are
             too few random negatives to fill it.
     """
-    drafts = [visit.draft for visit in v1.taken]
     documents = question_documents(drafts)
     if len(documents) > mixture.documents:
         raise SamplingError(
@@ -59,7 +41,7 @@ def bears_pool(v1: V1Sample, mixture: Mixture) -> Pool:
             "for fewer documents, or name more sources under sample.negatives"
         )
     documents |= {negative.content: negative for negative in negatives[:wanted]}
-    return Pool(drafts, _in_order(documents, v1), documents, negatives[wanted:])
+    return {text: documents[text] for text in _in_order(documents, v1)}
 
 
 def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:

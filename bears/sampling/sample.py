@@ -1,20 +1,20 @@
 """Sample a benchmark in its source languages from records and a mixture, and apply the ledger.
 
-Each question of the sample owns a list of spares of its source, and lists of unused and of used
-random negatives, which belong to no other question. Spares share no paragraph with the sample or
-with each other. So a replacement depends on its own question alone: the order of the ledger's
-entries does not matter, and replacing one question never changes another's records.
+Each question of the sample owns a list of spares of its source. Spares share no paragraph with the
+sample's questions or with each other. So a replacement depends on its own question alone: the order
+of the ledger's entries does not matter, and replacing one question never changes another one. The
+pool keeps its size: the last random negatives give their places, or more of them come.
 """
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
 from bears.config.ledger.entries import Edit, Ledger
 from bears.errors import LedgerError, SamplingError
-from bears.sampling.bears import Pool, bears_pool, passage_texts, question_documents, questions_of
+from bears.sampling.bears import bears_pool, passage_texts, questions_of
 from bears.sampling.lineage import Sample, document_line, references_of
 from bears.sampling.mixture import Mixture, PublishedRecipe, V1Recipe
 from bears.sampling.v1 import Draft, Sources, V1Sample, as_published, sample_v1
@@ -61,157 +61,57 @@ def _edited(by_place: dict[tuple[str, str], Edit], record: str, name: str, text:
     return edit.new
 
 
-@dataclass(frozen=True)
-class _Slot:
-    """The spares and negatives that one question of the sample owns.
+def replacing(v1: V1Sample, replaced: frozenset[str]) -> tuple[list[Draft], set[str]]:
+    """Apply the ledger's replacements to the questions that v1 takes.
 
     Args:
-        draft: the question itself.
-        own: documents that only this question uses, in pool order.
-        shared: documents that earlier questions use too, and no later one.
-        spares: questions that may replace it; those that need no more places go first.
-        fillers: unused random negatives that may fill a place.
-        surplus: random negatives of the pool that may give their place up, last one first.
-    """
-
-    draft: Draft
-    own: list[str]
-    shared: list[str]
-    spares: list[Draft]
-    fillers: list[Document]
-    surplus: list[str]
-
-
-def replace_questions(
-    pool: Pool, rest: dict[str, Iterator[Draft]], replaced: frozenset[str]
-) -> tuple[Pool, set[str]]:
-    """Apply the ledger's replacements to a sample.
-
-    Args:
-        pool: the sample.
-        rest: for each source the drafts that were not visited.
         replaced: ids of the questions to replace; a replacement may be replaced as well.
 
     Returns:
-        The new sample of the same size, and those ids that match none of its questions.
+        The questions, in the order of v1's, and those ids that match none of them.
 
     Raises:
         LedgerError: a question has no spare left.
     """
+    drafts = [visit.draft for visit in v1.taken]
     if not replaced:
-        return pool, set()
-    unknown = set(replaced)
-    drafts: list[Draft] = []
-    changed: list[tuple[_Slot, Draft]] = []
-    for slot in _slots(pool, rest):
-        chosen = _replacement(slot, replaced, unknown)
-        drafts.append(chosen)
-        if chosen is not slot.draft:
-            changed.append((slot, chosen))
-    return _rebuilt(pool, drafts, changed), unknown
-
-
-def _slots(pool: Pool, rest: dict[str, Iterator[Draft]]) -> Iterator[_Slot]:
-    half = len(pool.spare_negatives) // 2
-    fillers = pool.spare_negatives[:half]
-    spares = _spares(pool, rest, {negative.content for negative in fillers})
-    used = passage_texts(pool.drafts)
-    unclaimed_fillers = iter(fillers)
-    unclaimed_surplus = (text for text in reversed(pool.order) if text not in used)
-    counts = Counter(draft.source for draft in pool.drafts)
-    ranks: Counter[str] = Counter()
-    for position, draft in enumerate(pool.drafts):
-        own, shared = _owned_texts(pool, position)
-        chain = spares[draft.source][ranks[draft.source] :: counts[draft.source]]
+        return drafts, set()
+    counts, ranks = Counter(draft.source for draft in drafts), Counter[str]()
+    spares, unknown, chosen = _spares(v1, drafts), set(replaced), []
+    for draft in drafts:
+        own = iter(spares[draft.source][ranks[draft.source] :: counts[draft.source]])
         ranks[draft.source] += 1
-        sizes = [len(spare.texts) for spare in chain] or [0]
-        lacking = max(0, len(own) - min(sizes)) + len(shared)
-        yield _Slot(
-            draft,
-            own,
-            shared,
-            chain,
-            list(islice(unclaimed_fillers, lacking)),
-            list(islice(unclaimed_surplus, max(0, max(sizes) - len(own)))),
-        )
+        current: Draft | None = draft
+        while current and current.question_id in replaced:
+            unknown.discard(current.question_id)
+            current = next(own, None)
+        if current is None:
+            raise LedgerError(
+                f"ledger: question {draft.question_id} cannot be replaced: source {draft.source} "
+                "has no further question that shares no paragraph with the benchmark; take a "
+                "larger file, or remove the entry"
+            )
+        chosen.append(current)
+    return chosen, unknown
 
 
-def _spares(
-    pool: Pool, rest: dict[str, Iterator[Draft]], reserved: set[str]
-) -> dict[str, list[Draft]]:
-    """Return drafts that share no text with the sample, with ``reserved`` or with each other."""
-    taken = set(pool.order) | reserved
-    ids = {d.question_id for d in pool.drafts}
+def _spares(v1: V1Sample, drafts: Sequence[Draft]) -> dict[str, list[Draft]]:
+    """Return questions that share no paragraph with these or with each other, by source."""
+    taken, ids = passage_texts(drafts), {draft.question_id for draft in drafts}
     chosen: dict[str, list[Draft]] = {}
-    for source, drafts in rest.items():
-        wanted = SPARES_PER_QUESTION * sum(d.source == source for d in pool.drafts)
-        chosen[source] = list(islice(_disjoint(drafts, taken, ids), wanted))
+    for source, rest in v1.rest.items():
+        wanted = SPARES_PER_QUESTION * sum(draft.source == source for draft in drafts)
+        chosen[source] = list(islice(_disjoint(rest, taken, ids), wanted))
     return chosen
 
 
 def _disjoint(drafts: Iterator[Draft], taken: set[str], ids: set[str]) -> Iterator[Draft]:
     for draft in drafts:
-        texts = draft.texts
-        if not draft.gold or texts & taken:
-            continue
-        if (identifier := draft.question_id) not in ids:
+        texts, identifier = draft.texts, draft.question_id
+        if draft.gold and identifier not in ids and texts.isdisjoint(taken):
             taken |= texts
             ids.add(identifier)
             yield draft
-
-
-def _owned_texts(pool: Pool, position: int) -> tuple[list[str], list[str]]:
-    earlier = passage_texts(pool.drafts[:position])
-    later = passage_texts(pool.drafts[position + 1 :])
-    last_used_here = pool.drafts[position].texts - later
-    texts = [text for text in pool.order if text in last_used_here]
-    return [t for t in texts if t not in earlier], [t for t in texts if t in earlier]
-
-
-def _replacement(slot: _Slot, replaced: frozenset[str], unknown: set[str]) -> Draft:
-    current = slot.draft
-    spares = iter(sorted(slot.spares, key=lambda d: len(d.texts) > len(slot.own)))
-    while (identifier := current.question_id) in replaced:
-        unknown.discard(identifier)
-        following = next(spares, None)
-        if following is None:
-            raise LedgerError(
-                f"ledger: question {identifier} cannot be replaced: source {current.source} has "
-                "no further question that shares no paragraph with the benchmark; take a larger "
-                "file, or remove the entry"
-            )
-        current = following
-    return current
-
-
-def _rebuilt(pool: Pool, drafts: list[Draft], changed: list[tuple[_Slot, Draft]]) -> Pool:
-    documents = dict(pool.documents)
-    order = list(pool.order)
-    place = {text: position for position, text in enumerate(pool.order)}
-    used = passage_texts(drafts)
-    for slot, chosen in changed:
-        new = question_documents([chosen])
-        given_up = slot.surplus[: max(0, len(new) - len(slot.own))]
-        # After the new documents, so that one more orphan never moves them.
-        orphans = [text for text in slot.shared if text not in used]
-        places = [place[text] for text in [*slot.own, *given_up, *orphans]]
-        new |= _fillers(slot, len(places) - len(new))
-        documents |= new
-        for position, text in zip(places, new, strict=True):
-            order[position] = text
-    gold = {passage.text for draft in drafts for passage in draft.gold}
-    kept = {text: replace(documents[text], is_gold=text in gold) for text in order}
-    return Pool(drafts, order, kept, pool.spare_negatives)
-
-
-def _fillers(slot: _Slot, count: int) -> dict[str, Document]:
-    if not 0 <= count <= len(slot.fillers):
-        raise LedgerError(
-            f"ledger: question {slot.draft.question_id} cannot be "
-            "replaced: there are too few random negatives to keep the number of documents; name "
-            "more sources under sample.negatives, or remove the entry"
-        )
-    return {negative.content: negative for negative in slot.fillers[:count]}
 
 
 def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
@@ -230,13 +130,14 @@ def sample(mixture: Mixture, sources: Sources, ledger: Ledger) -> Sample:
     }
     if isinstance(mixture, V1Recipe):
         return _as_v1(mixture, sources, v1, ledger, notes)
-    pool, unknown = replace_questions(bears_pool(v1, mixture), v1.rest, ledger.replaced)
-    pooled = [pool.documents[text] for text in pool.order]
-    asked = list(questions_of(pool.drafts, pool.documents))
+    drafts, unknown = replacing(v1, ledger.replaced)
+    pool = bears_pool(drafts, v1, mixture)
+    pooled = [*pool.values()]
+    asked = list(questions_of(drafts, pool))
     questions, documents, unused = apply_edits(asked, pooled, ledger.edits)
     unmatched = sorted(unknown) + sorted(edit.record_id for edit in unused)
     notes["unmatched_ledger_entries"] = unmatched
-    return Sample(questions, documents, _lineage(pool.drafts, pooled), notes)
+    return Sample(questions, documents, _lineage(drafts, pooled), notes)
 
 
 def count_reasons(passed_over: Iterable[dict[str, Any]]) -> dict[str, dict[str, int]]:

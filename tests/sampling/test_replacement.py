@@ -14,7 +14,7 @@ from bears.config.ledger.entries import Ledger, Replacement
 from bears.errors import LedgerError, SamplingError
 from bears.sampling.lineage import Sample
 from bears.sampling.mixture import Mixture, Recipe
-from bears.types import Document, Question
+from bears.types import Question
 from tests.sampled import (
     BEARS,
     Rows,
@@ -70,16 +70,13 @@ def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
     slots = sorted(rng.sample(SLOTS, rng.randrange(2, len(SLOTS) + 1)))
     together = draw(BEARS, real, replacing(question_ids(base)[i] for i in slots))
     assert_sound(together, BEARS, real)
-    expected_questions: list[Question] = list(base.questions)
-    expected_documents: list[Document] = list(base.documents)
+    expected: list[Question] = list(base.questions)
     for slot in slots:
-        expected_questions[slot] = singles[slot].questions[slot]
-        for i, (old, new) in enumerate(zip(base.documents, singles[slot].documents, strict=True)):
-            if old != new:
-                assert expected_documents[i] == old, "no two entries change one place"
-                expected_documents[i] = new
-    assert together.questions == expected_questions
-    assert together.documents == expected_documents
+        expected[slot] = singles[slot].questions[slot]
+    assert together.questions == expected
+    # Beside the documents of the questions, only random negatives come or go.
+    before, after = {*base.documents}, {*together.documents}
+    assert max(len(before - after), len(after - before)) <= 12 * len(slots)
 
 
 def test_an_entry_that_names_no_question_is_reported(
@@ -121,16 +118,6 @@ def test_every_promise_holds_where_questions_share_paragraphs() -> None:
         for slot in range(12):
             expected = singles.get(slot, base).questions[slot]
             assert together.questions[slot] == expected
-        for i, document in enumerate(together.documents):
-            before = base.documents[i]
-            alone = {single.documents[i].doc_id for single in singles.values()} - {before.doc_id}
-            assert len(alone) < 2
-            if alone:
-                assert document.doc_id in alone
-            elif document.doc_id != before.doc_id:
-                line = next(r for r in base.lineage if r["record_id"] == before.doc_id)
-                assert len(line["questions"]) > 1, "left by all who shared it"
-                assert set(line["questions"]) <= set(ids)
         for single in singles.values():
             assert_sound(single, mixture, sources)
     assert replaced > 20
@@ -167,29 +154,20 @@ def test_a_spare_never_shares_a_paragraph_with_the_benchmark() -> None:
         draw(mixture, sources, replacing([first]))
 
 
-def test_a_larger_stand_in_comes_after_those_that_need_no_more_places() -> None:
-    """Random negatives give their places to the larger one, and the number stays."""
+def test_random_negatives_give_their_places_to_a_larger_stand_in() -> None:
     rows = [
         passage_row("small", ("A", "a", True)),
-        passage_row("other", ("B", "b", True)),
         passage_row("large", ("C", "c", True), ("D", "d", False), ("E", "e", False)),
     ]
     mixture, sources = tiny(*rows, fill=8, documents=4)
-    name = {i: uuid(f"q:hop:{i}") for i in ("small", "other", "large")}
-    tried = 0
-    for seed in range(30):
-        mixture = replace(mixture, seed=seed)
-        (first,) = question_ids(draw(mixture, sources, Ledger()))
-        if first == name["large"]:
-            continue
-        tried += 1
-        second = next(i for key, i in name.items() if i != first and key != "large")
-        drawn = draw(mixture, sources, replacing([first]))
-        assert question_ids(drawn) == [second]
-        drawn = draw(mixture, sources, replacing([first, second]))
-        assert question_ids(drawn) == [name["large"]]
+    sizes = set()
+    for seed in range(10):
+        base = draw(replace(mixture, seed=seed), sources, Ledger())
+        drawn = draw(replace(mixture, seed=seed), sources, replacing(question_ids(base)))
+        assert question_ids(drawn) != question_ids(base)
         assert_sound(drawn, mixture, sources)
-    assert tried > 5
+        sizes.add(sum(row["role"] == "random_negative" for row in drawn.lineage if "role" in row))
+    assert sizes == {1, 3}
 
 
 def test_where_no_negative_can_fill_or_give_its_place_the_entry_is_refused() -> None:
@@ -202,5 +180,5 @@ def test_where_no_negative_can_fill_or_give_its_place_the_entry_is_refused() -> 
         try:
             draw(replace(mixture, seed=seed), sources, replacing([first]))
         except (SamplingError, LedgerError) as error:
-            refused += "too few random negatives" in str(error)
+            refused += "are fewer; ask for fewer documents" in str(error)
     assert refused > 0
