@@ -31,10 +31,10 @@ def main(
     Without a generator, the documents of the ranking are graded, if the judge grades documents.
     Where people labeled items of the system, the headline has what their labels say.
     """
-    from bears.answers.judging.panel import judges_of, tasks_of
+    from bears.answers.judging.chosen import judge_of, tasks_of
 
-    figures, judges = asdict(headline), judges_of(judge, generator.name)
-    if generator.name == "none" and not judges:
+    figures, chosen = asdict(headline), judge_of(judge, generator.name)
+    if generator.name == "none" and chosen is None:
         write_csv(paths["questions"], ["question_id"], [])
         write_json(paths["metrics"], {})
         write_headline(paths["headline"], figures, read_json(paths["retrieval"]), {})
@@ -64,10 +64,10 @@ def main(
     questions, closed_book = decided.questions, context == "none"
     rows = read_unjudged(questions, paths, language, run_shown, closed_book)
     replies = replies_below(paths["replies"], benchmark.name, "verdicts")
-    rows = with_items(rows, judges, paths["corpus"], nuggets, run)
-    for task in tasks_of(judges, cases_of(rows), language):
+    rows = with_items(rows, chosen, paths["corpus"], nuggets, run)
+    for task in tasks_of(chosen, cases_of(rows), language):
         Workflow(task, replies).replay()
-    rows, rulings = judged(rows, judges, language, load(replies, NAME))
+    rows = judged(rows, chosen, language, load(replies, NAME))
     files = paths["queries"], paths["corpus"]
     state = benchmark_state(
         benchmark.name, source_of(sources), len(questions), *files, decided.facts
@@ -83,7 +83,7 @@ def main(
         # As short as the digests in metrics/retrieval.json.
         "measured": {measured_file: sha256_of(paths[measured_file])[:12]},
     }
-    results = {**measured, **results_of(rows, rulings)}
+    results = {**measured, **results_of(rows)}
     if generator.name == "none":
         figures["answers"] = [name for name in results["all"] if name != "n"]
     write_judged(paths["questions"], rows)

@@ -8,11 +8,11 @@ from typing import Any
 
 from tabulate import tabulate
 
+from bears.answers.judging.chosen import AnyJudge, judge_of, tasks_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.graded import cases_of, judged, with_items
 from bears.answers.judging.judged import results_of as judged_results
 from bears.answers.judging.model import NAME
-from bears.answers.judging.panel import Judges, judges_of, tasks_of
 from bears.answers.judging.ruling import Case, Item
 from bears.answers.judging.tables import table, write_judged
 from bears.config.shape import Name
@@ -156,13 +156,13 @@ def judge_file(
     """
     name = parse(Name, system or file.stem, "--system")
     records = records_of(benchmark, folder, unattested)
-    language, judges = language_of(records.folder, language), judges_named(judge, set_)
+    language, chosen = language_of(records.folder, language), judge_named(judge, set_)
     rows = read_unjudged(records.questions, records_in(records.folder, file), language)
-    rows = with_items(rows, judges, records.corpus, records.nuggets)
+    rows = with_items(rows, chosen, records.corpus, records.nuggets)
     replies = records.benchmark.name
-    known = verdicts_of(judges, cases_of(rows), language, replies, yes, give_up)
-    rows, rulings = judged(rows, judges, language, known)
-    results, state = judged_results(rows, rulings), records.state
+    known = verdicts_of(chosen, cases_of(rows), language, replies, yes, give_up)
+    rows = judged(rows, chosen, language, known)
+    results, state = judged_results(rows), records.state
     if questions:
         write_judged(questions, rows)
     if out:
@@ -238,16 +238,16 @@ def _table(summary: Mapping[str, Any]) -> str:
     return "\n\n".join(parts)
 
 
-def judges_named(name: str, overrides: Sequence[str]) -> Judges:
-    """Return the judges of conf/judge/NAME.yaml; a panel has several."""
-    judges = judges_of(selected(composed("", [f"judge={name}", *overrides])).judge)
-    if not judges:
+def judge_named(name: str, overrides: Sequence[str]) -> AnyJudge:
+    """Return the judge of conf/judge/NAME.yaml."""
+    judge = judge_of(selected(composed("", [f"judge={name}", *overrides])).judge)
+    if judge is None:
         raise ConfigurationError(f"--judge {name} has no judge; choose another")
-    return judges
+    return judge
 
 
 def verdicts_of(
-    judges: Judges,
+    judge: AnyJudge,
     cases: Sequence[Case | Item],
     language: str,
     replies: str,
@@ -263,7 +263,7 @@ def verdicts_of(
         give_up: publish as unscored what the server refuses by a code.
     """
     path = BenchmarkFiles(replies).replies("verdicts")
-    for task in tasks_of(judges, cases, language):
+    for task in tasks_of(judge, cases, language):
         if task.resolve(load(path, NAME)).missing:
             workflow = Workflow(task, path)
             if stopped := ask_missing(workflow, agreed).stopped:

@@ -19,12 +19,12 @@ from bears.answers.judging.calibration import (
     grade_calibration,
     same_and_kappa,
 )
+from bears.answers.judging.chosen import rulings_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.labelable import FEWEST, Labelable
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
-from bears.answers.judging.panel import majority, rulings_of
 from bears.answers.judging.ruling import Case
-from bears.cli.answers import judges_named, verdicts_of
+from bears.cli.answers import judge_named, verdicts_of
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.sheet import Row, Sheet
@@ -90,7 +90,9 @@ def price(
         systems = _graded_documents(labels, grades)
         _print(format, {"systems": systems}, _table(systems, GRADED))
         return
-    judges, given_by = judges_named(judge, set_), None
+    chosen, given_by = judge_named(judge, set_), None
+    if chosen.scale != Case.scale:
+        raise FormatError(f"--judge {judge} judges {chosen.scale}; for these, use `decide`")
     if benchmark:
         given_by, language = _answers_of(benchmark, language)
     answers = read_labels(labels, given_by)
@@ -99,12 +101,11 @@ def price(
     cases = [each.case for each in answers]
     # The plan of what is asked must not be a part of the JSON.
     with printing_to_stderr() if format == "json" else nullcontext():
-        known = verdicts_of(judges, cases, language, benchmark or labels.stem, yes)
-    rulings = rulings_of(judges, cases, language, known).values()
-    judged = [
-        replace(each, verdict=majority(column).verdict)
-        for each, *column in zip(answers, *rulings, strict=True)
-    ]
+        known = verdicts_of(chosen, cases, language, benchmark or labels.stem, yes)
+    rulings = rulings_of(chosen, cases, language, known)
+    # Of repeats the first counts.
+    pairs_of = zip(answers, rulings, strict=False)
+    judged = [replace(each, verdict=ruling.verdict) for each, ruling in pairs_of]
     systems, pairs = calibrate(judged), differences(judged)
     whole = {"judge": judge, "language": language, "systems": systems, "pairs": pairs}
     tables = [_table(systems, COLUMNS), *([_table(pairs, PAIRED)] if pairs else [])]

@@ -13,7 +13,7 @@ from tabulate import tabulate
 from bears.answers.judging.model import ModelJudge
 from bears.answers.judging.ruling import SCALES
 from bears.answers.nuggets import SHEET, NuggetTask, read_nuggets
-from bears.cli.answers import judges_named
+from bears.cli.answers import judge_named
 from bears.config import read_mapping
 from bears.config.ledger.update import open_ledger
 from bears.config.packaged import conf_file
@@ -58,7 +58,7 @@ def write(
     """
     config = composed(benchmark)
     records = records_of(selected(config).benchmark.name)
-    (settings,) = judges_named(judge, set_).values()
+    settings = judge_named(judge, set_)
     if not isinstance(settings, ModelJudge):
         raise ConfigurationError(f"--judge {judge} is not a model; choose one, such as nuggets")
     path = conf_file("prompt/nugget-writer.yaml")

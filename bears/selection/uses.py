@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bears.answers.answered import answered
+from bears.answers.judging.chosen import judge_of, tasks_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.graded import cases_of, with_items
 from bears.answers.judging.model import VerdictTask
-from bears.answers.judging.panel import judges_of, tasks_of
 from bears.answers.task import AnswerTask, read_task
 from bears.config import Config, checkout
 from bears.config.ledger.entries import Ledger, Nuggets
@@ -70,10 +70,10 @@ def answering(config: Config) -> Iterator[tuple[AnswerTask, str]]:
 
 
 def _verdicts(config: Config) -> Iterator[tuple[VerdictTask, str]]:
-    """Yield the tasks of the models among the judges, on the selected systems' results."""
+    """Yield the task of the judge, if it is a model, on the selected systems' results."""
     chosen, answers = selected(config), None
-    judges = judges_of(chosen.judge, chosen.generator.name)
-    if not tasks_of(judges, [], ""):
+    judge = judge_of(chosen.judge, chosen.generator.name)
+    if not tasks_of(judge, [], ""):
         return
     try:
         if chosen.generator.name != "none":
@@ -89,8 +89,8 @@ def _verdicts(config: Config) -> Iterator[tuple[VerdictTask, str]]:
     rows = read_unjudged(read_questions(files.queries), paths, language)
     nuggets = parse(Nuggets, config["nuggets"], "nuggets")
     (run,) = made(config, "retrieve", files.run(chosen.retriever.name))
-    rows = with_items(rows, judges, files.corpus, nuggets, run)
-    for task in tasks_of(judges, cases_of(rows), language):
+    rows = with_items(rows, judge, files.corpus, nuggets, run)
+    for task in tasks_of(judge, cases_of(rows), language):
         yield task, "verdicts"
 
 

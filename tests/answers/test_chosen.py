@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from bears.answers.judging.panel import judges_of
+from bears.answers.judging.chosen import judge_of
 from bears.answers.settings import generator_of
 from bears.config import compose
 from bears.errors import ConfigurationError
@@ -31,22 +31,19 @@ WORDS = [
 def test_every_word_names_its_class(group: str, word: str) -> None:
     given = {"call": "mine:answer"} if (group, word) == ("generator", "mine") else {}
     chosen = {**compose(CONF, {**SELECTION, group: word})[group], **given}
-    made = generator_of(chosen) if group == "generator" else judges_of(chosen)
-    names = {name: type(judge).__name__ for name, judge in made.items()} if group == "judge" else {}
-    assert (names or type(made).__name__) == {
+    made = generator_of(chosen) if group == "generator" else judge_of(chosen)
+    assert type(made).__name__ == {
         "mine": "OutsideGenerator",
         "sentence": "SentenceGenerator",
-        "contains": {"contains": "Contains"},
-        "exact": {"exact": "Exact"},
-        "panel": {"contains": "Contains", "exact": "Exact"},
-        "nuggets-words": {"nuggets-words": "NuggetWords"},
-        "citations-words": {"citations-words": "CitationWords"},
-    }.get(word, {word: "ModelJudge"} if group == "judge" else "ModelGenerator")
+        "contains": "Contains",
+        "exact": "Exact",
+        "nuggets-words": "NuggetWords",
+        "citations-words": "CitationWords",
+    }.get(word, "ModelJudge" if group == "judge" else "ModelGenerator")
 
 
 MODEL = "`_target_: bears.answers.settings.ModelGenerator`"
 JUDGE = "`_target_: bears.answers.judging.model.ModelJudge`"
-PANEL = "bears.answers.judging.panel.Panel"
 
 
 @pytest.mark.parametrize(
@@ -59,9 +56,7 @@ PANEL = "bears.answers.judging.panel.Panel"
             {"method": "sentence"},
             "`_target_: bears.answers.settings.SentenceGenerator` in place of `method: sentence`",
         ),
-        (judges_of, {"model": "m", "prompts": {}}, JUDGE),
-        (judges_of, {"judges": {"a": {"model": "m"}}}, f"`_target_: {PANEL}`"),
-        (judges_of, {"_target_": PANEL, "judges": {"a": {"model": "m"}}}, JUDGE),
+        (judge_of, {"model": "m", "prompts": {}}, JUDGE),
     ],
 )
 def test_a_file_of_an_earlier_version_is_told_the_line_to_write(

@@ -17,12 +17,12 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.answers.citations import cited
+from bears.answers.judging.chosen import judge_of
 from bears.answers.judging.files import read_unjudged
-from bears.answers.judging.graded import cases_of, measures, middle, with_items
+from bears.answers.judging.graded import cases_of, measures, with_items
 from bears.answers.judging.graded import judged as judge_items
 from bears.answers.judging.labelable import LinearMeasure
 from bears.answers.judging.model import ModelJudge, VerdictRequest, VerdictTask, kept, read_ruling
-from bears.answers.judging.panel import judges_of
 from bears.answers.judging.ruling import SCALES, Graded, Item, Ruling
 from bears.cli import main
 from bears.config import compose, ledger_in, read_ledger, read_selection
@@ -125,13 +125,13 @@ def test_a_ranking_without_documents_counts_0(tmp_path: Path) -> None:
         to_run("q0", (Hit("d0", 1.0),))
     (question, other, *_), _ = stones()
     rows = read_unjudged([question, other], {"corpus": tmp_path / "corpus.json"}, "en")
-    judges = {"relevance": model("relevance")}
-    rows = with_items(rows, judges, tmp_path / "corpus.json", (), run)
+    judge = model("relevance")
+    rows = with_items(rows, judge, tmp_path / "corpus.json", (), run)
     assert [[each.name for each in row.items] for row in rows] == [["d0"], [""]]
-    task = VerdictTask(judges["relevance"], cases_of(rows), "en")
+    task = VerdictTask(judge, cases_of(rows), "en")
     (request,) = task.requests()
     known = KeptReplies([KeptReply(task.key(request), "", "relevance", "", kept("3", ""))])
-    rows, _ = judge_items(rows, judges, "en", known)
+    rows = judge_items(rows, judge, "en", known)
     assert [row.traced["graded_precision@10"] for row in rows] == [0.1, 0]
 
 
@@ -251,7 +251,7 @@ def test_a_citation_is_placed_in_the_answer_without_markers(
 
 def model(name: str) -> ModelJudge:
     chosen = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), [f"judge={name}"])
-    (found,) = judges_of(chosen["judge"]).values()
+    found = judge_of(chosen["judge"])
     assert isinstance(found, ModelJudge)
     return found
 
@@ -319,16 +319,6 @@ def test_texts_are_in_the_key_and_ids_are_not() -> None:
 
 
 # ------------------------------------------------------------------------- measures
-
-
-def test_the_middle_of_a_panel_counts_and_of_two_the_lower() -> None:
-    def said(*words: str) -> str:
-        return middle([Ruling(word) for word in words], "relevance").verdict
-
-    assert said("0", "3", "2") == "2"
-    assert said("3", "1") == "1"
-    assert said("unscored", "3") == "3"
-    assert said("unscored", "unscored") == "unscored"
 
 
 @given(st.lists(st.integers(0, 3), min_size=1, max_size=10))

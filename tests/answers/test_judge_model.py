@@ -7,7 +7,6 @@ import json
 import shutil
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,20 +15,18 @@ from hypothesis import given
 from hypothesis import settings as settings_of_hypothesis
 from hypothesis import strategies as st
 
+from bears.answers.judging.chosen import judge_of
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.model import (
-    NAME,
     JudgePrompt,
     ModelJudge,
     VerdictRequest,
     VerdictTask,
-    kept,
     marker,
     messages,
     read_ruling,
     schema_of,
 )
-from bears.answers.judging.panel import judges_of, rulings_of, tasks_of
 from bears.answers.judging.ruling import SCALES, Case, Ruling
 from bears.cli import main
 from bears.config import compose, read_selection
@@ -103,7 +100,7 @@ def court(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Opened]:
 
 def settings(**changes: Any) -> ModelJudge:
     judge = compose(ROOT / "conf", read_selection(ROOT / "params.yaml"), ["judge=local"])["judge"]
-    (made,) = judges_of({**judge, **changes}).values()
+    made = judge_of({**judge, **changes})
     assert isinstance(made, ModelJudge)
     return made
 
@@ -223,23 +220,6 @@ def test_an_answer_is_judged_as_often_as_is_said_and_the_first_time_is_as_ever(
     assert json.loads((at.root / "out.json").read_text())["judgements"] == 2
     keys = {json.loads(line)["key"] for line in (at.root / VERDICTS).read_text().splitlines()}
     assert len(keys) == 6
-
-
-def test_a_member_of_a_panel_that_judges_once_says_the_same_again() -> None:
-    panel = {"once": settings(name="once"), "twice": settings(name="twice", model="m", repeats=2)}
-    cases = [CASE, replace(CASE, answer="")]
-    known = KeptReplies(
-        KeptReply(each.key(request), "", NAME, "", kept(word, ""))
-        for each, words in zip(
-            tasks_of(panel, cases, "en"), (["pass"], ["fail", "pass"]), strict=True
-        )
-        for request, word in zip(each.requests(), words, strict=True)
-    )
-    found = rulings_of(panel, cases, "en", known)
-    assert {name: [each.verdict for each in own] for name, own in found.items()} == {
-        "once": ["pass", "fail", "pass", "fail"],
-        "twice": ["fail", "fail", "pass", "fail"],
-    }
 
 
 def test_an_outage_is_no_verdict_and_is_asked_about_again(

@@ -825,14 +825,14 @@ def test_judged_answers_of_an_agent_have_the_measures_of_its_traces(atlas: Path)
     found = Trace(question_id="q1", searches=searches, answer="Sofia")
     write_traces(path, [found, Trace(question_id="q2", answer="", error="timeout")])
     paths = {"answers": path, "corpus": atlas / "corpus.json"}
-    rows = with_rulings(read_unjudged(QUESTIONS, paths, "en"), {})
+    rows = with_rulings(read_unjudged(QUESTIONS, paths, "en"), [])
     write_judged(table, rows)
     values, _ = read_values(table, chosen=OF_ANSWERS)
     # A failed question and one without an answer found nothing, in an unknown number of searches.
     assert values["evidence_recall"].tolist() == [1, 0, 0]
     assert values["evidence_recall_at_search@1"].tolist() == [0, 0, 0]
     assert values["searches"].dropna().to_dict() == {"q1": 2}
-    assert results_of(rows, {})["all"]["evidence_recall"] == pytest.approx(1 / 3, abs=1e-5)
+    assert results_of(rows)["all"]["evidence_recall"] == pytest.approx(1 / 3, abs=1e-5)
 
 
 def test_the_ranking_of_a_trace_is_the_order_of_first_sight() -> None:

@@ -1,4 +1,4 @@
-"""From answers to verdicts, scores and causes: the stage, its file of questions, its panel."""
+"""From answers to verdicts, scores and causes: the stage, its file of questions."""
 
 from __future__ import annotations
 
@@ -13,8 +13,6 @@ from typing import Any
 import pytest
 
 from bears.answers.judging.judged import CAUSES, cause_of
-from bears.answers.judging.panel import agreements, majority
-from bears.answers.judging.ruling import Ruling
 from bears.answers.judging.tables import table
 from bears.cli import main
 from bears.config import compose, read_selection
@@ -212,16 +210,6 @@ def test_the_headline_has_what_conf_names_and_says_what_there_is_not(
     assert all(name in told for name in ("ad-hoc.mrr", "nobody.map", "ndcg@10"))
 
 
-def test_a_panel_decides_by_majority_and_tells_how_far_it_agrees(stage: Judged) -> None:
-    metrics, rows = stage(ANSWERS, "judge=panel")
-    assert [each["verdict"] for each in rows] == ["unscored", "fail", "pass"]
-    assert (metrics["all"]["pass_rate"], metrics["all"]["unscored"]) == (0.5, 1)
-    assert metrics["all"]["pass_bounds"] == [0.33333, 0.66667]
-    assert metrics["judges"]["contains"]["pass_rate"] == 0.66667
-    assert metrics["agreement"]["contains, exact"]["n"] == 3
-    assert rows[0]["flags"] == "cited_not_given;judges_differ"
-
-
 REPEATED = [
     *(row(1, "It is Sofia.", evidence=["a"]), row(2, "In Thrace."), row(3, "unanswerable")),
     *(row(1, "Sofia", evidence=["a"]), row(2, "the Balkans"), row(3, "unanswerable")),
@@ -270,29 +258,6 @@ def test_what_the_generator_was_to_be_shown_is_told_apart(stage: Judged) -> None
         "gold": ["beyond_shown", "no_answer", "no_answer"],
         "none": ["closed_book", "no_answer", "no_answer"],
     }
-
-
-@pytest.mark.parametrize(
-    ("verdicts", "expected"),
-    [
-        ("pass pass fail", "pass"),
-        ("pass fail unscored", "unscored"),
-        ("fail unscored unscored", "fail"),
-        ("unscored unscored", "unscored"),
-        ("fail fail pass pass", "unscored"),
-    ],
-)
-def test_the_majority_is_of_those_that_say_something(verdicts: str, expected: str) -> None:
-    assert majority([Ruling(each) for each in verdicts.split()]).verdict == expected
-
-
-def test_agreement_of_two_judges_is_cohens_kappa() -> None:
-    # As of the textbook in tests/answers/test_judging.py: po = .7, pe = .5.
-    table = {("pass", "pass"): 20, ("pass", "fail"): 5, ("fail", "pass"): 10, ("fail", "fail"): 15}
-    pairs = [pair for pair, count in table.items() for _ in range(count)] + [("unscored", "pass")]
-    rulings = {name: [Ruling(pair[i]) for pair in pairs] for i, name in enumerate("ab")}
-    found = agreements(rulings)["a, b"]
-    assert (found["n"], found["agreement"], found["kappa"]) == (50, 0.7, 0.4)
 
 
 @pytest.fixture

@@ -10,19 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bears.answers.judging.chosen import AnyJudge, rulings_of
 from bears.answers.judging.judged import JudgedQuestion, with_rulings
-from bears.answers.judging.panel import Judges, Rulings, rulings_of
-from bears.answers.judging.ruling import (
-    RELEVANT,
-    SCALES,
-    UNCITED,
-    UNSCORED,
-    VITAL,
-    Case,
-    Graded,
-    Item,
-    Ruling,
-)
+from bears.answers.judging.ruling import RELEVANT, UNCITED, VITAL, Case, Graded, Item
 from bears.config.ledger.entries import Nugget
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.files.chunk_run import read_chunk_run
@@ -47,12 +37,12 @@ Read = Callable[[Chunk], str]
 
 def with_items(
     rows: Sequence[JudgedQuestion],
-    judges: Judges,
+    judge: AnyJudge | None,
     corpus: Path,
     nuggets: Iterable[Nugget],
     run: Path | None = None,
 ) -> list[JudgedQuestion]:
-    """Add to each row the items that the judges grade.
+    """Add to each row the items that the judge grades.
 
     Args:
         corpus: the file of the documents.
@@ -62,16 +52,16 @@ def with_items(
     Raises:
         FormatError: a file is malformed.
     """
-    scales = {judge.scale for judge in judges.values()} - {Case.scale}
-    if not scales:
+    scale = judge.scale if judge else Case.scale
+    if scale == Case.scale:
         return [*rows]
     contents = {each.doc_id: each.content for each in stream_documents(corpus)}
     of_question = defaultdict[str, list[Nugget]](list)
     for nugget in nuggets:
         of_question[nugget.question_id].append(nugget)
-    if "nuggets" in scales and not of_question:
+    if scale == "nuggets" and not of_question:
         complain("the benchmark has no nuggets to look for; `bears nuggets write` makes some")
-    ranked = run is not None and "relevance" in scales
+    ranked = run is not None and scale == "relevance"
     found = _retrieved(run, {row.key for row in rows}) if run and ranked else {}
 
     def read(chunk: Chunk) -> str:
@@ -82,9 +72,9 @@ def with_items(
         for chunk in found.get(row.key, [NOTHING] if ranked else ()):
             texts = {"question": row.case.question, "passage": read(chunk)}
             yield Item("relevance", row.key, chunk.doc_id, texts)
-        if "nuggets" in scales:
+        if scale == "nuggets":
             yield from _nuggets(row.case, of_question[row.key])
-        if "citations" in scales:
+        if scale == "citations":
             yield from _sentences(row.trace, read)
 
     return [replace(row, items=tuple(items(row))) for row in rows]
@@ -127,7 +117,7 @@ def _sentences(trace: Trace, read: Read) -> Iterator[Item]:
 
 
 def cases_of(rows: Sequence[JudgedQuestion]) -> list[Case | Item]:
-    """Return everything that the judges judge."""
+    """Return everything that a judge may judge."""
     return [
         *(row.case for row in rows if row.asked),
         *(item for row in rows for item in row.items),
@@ -135,34 +125,24 @@ def cases_of(rows: Sequence[JudgedQuestion]) -> list[Case | Item]:
 
 
 def judged(
-    rows: Sequence[JudgedQuestion], judges: Judges, language: str, known: KeptReplies
-) -> tuple[list[JudgedQuestion], Rulings]:
-    """Return the rows with the rulings on their answers and items, and the former by judge.
-
-    Of a panel the middle ruling on an item counts, and of two middle ones the lower.
+    rows: Sequence[JudgedQuestion], judge: AnyJudge | None, language: str, known: KeptReplies
+) -> list[JudgedQuestion]:
+    """Return the rows with the rulings on their answers, or on their items.
 
     Raises:
         RepliesMissing: the rulings of a model are missing.
     """
-    cases = cases_of(rows)
-    found, graded = {}, []
-    for scale in dict.fromkeys(item.scale for row in rows for item in row.items):
-        if columns := rulings_of(judges, cases, language, known, scale).values():
-            found[scale] = iter([middle(each, scale) for each in zip(*columns, strict=True)])
+    if judge is None:
+        return [*rows]
+    rulings = rulings_of(judge, cases_of(rows), language, known)
+    if judge.scale == Case.scale:
+        return with_rulings(rows, rulings)
+    graded, found = [], iter(rulings)
     for row in rows:
-        own = [Graded(each, next(found[each.scale])) for each in row.items if each.scale in found]
+        own = [Graded(each, next(found)) for each in row.items]
         traced = {**row.traced, **measures(own, 0)}
         graded.append(replace(row, graded=tuple(own), traced=traced, most=measures(own, -1)))
-    rulings = rulings_of(judges, cases, language, known)
-    return with_rulings(graded, rulings), rulings
-
-
-def middle(rulings: Sequence[Ruling], scale: str) -> Ruling:
-    """Return the middle ruling of a panel, of two the lower; unscored if no judge knows."""
-    order = [*SCALES[scale].values]
-    known = [ruling for ruling in rulings if ruling.verdict != UNSCORED]
-    known.sort(key=lambda ruling: order.index(ruling.verdict))
-    return known[(len(known) - 1) // 2] if known else rulings[0]
+    return graded
 
 
 def measures(own: Sequence[Graded], unscored: int) -> dict[str, float]:

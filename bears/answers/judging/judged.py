@@ -11,7 +11,6 @@ import numpy as np
 
 from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
-from bears.answers.judging.panel import Rulings, agreements, majority
 from bears.answers.judging.ruling import UNSCORED, VALUES, Case, Graded, Item, Ruling, Verdict
 from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, mean_scores, summarize_answers
@@ -93,7 +92,7 @@ class JudgedQuestion:
         trace: of the question; without an answer if the system gave none.
         language: BCP 47 tag of the answer.
         cluster: of the question.
-        rulings: of each judge; empty before it is judged, or without a judge.
+        ruling: on the answer; None before it is judged, or without a judge.
         repeat: which answer to the question this is, from 1.
         judgement: which one of this answer.
         traced: the measures of the trace, if the system says what it searched, those of refusals,
@@ -110,7 +109,7 @@ class JudgedQuestion:
     trace: Trace
     language: str
     cluster: int
-    rulings: tuple[Ruling, ...] = ()
+    ruling: Ruling | None = None
     repeat: int = 1
     judgement: int = 1
     traced: Mapping[str, float] = field(default_factory=dict)
@@ -128,11 +127,6 @@ class JudgedQuestion:
     def value(self) -> float:
         """Return 1 for a pass and 0 for a fail, else NaN."""
         return VALUES[self.ruling.verdict] if self.ruling else math.nan
-
-    @cached_property
-    def ruling(self) -> Ruling | None:
-        """Return the ruling of the majority; None without a judge."""
-        return majority(self.rulings) if self.rulings else None
 
     @cached_property
     def places(self) -> list[str]:
@@ -154,7 +148,6 @@ class JudgedQuestion:
             "injection": speaks_to_judge(answer),
             "cited_not_given": self.trace.cited_not_given > 0,
             "abstained": self.score.unanswerable is None and self.refused,
-            "judges_differ": len({ruling.verdict for ruling in self.rulings}) > 1,
         }
         return [name for name, raised in flags.items() if raised]
 
@@ -185,23 +178,21 @@ class JudgedQuestion:
         return "fail" if self.score.answer_f1 == 0 else "unscored"
 
 
-def with_rulings(rows: Sequence[JudgedQuestion], rulings: Rulings) -> list[JudgedQuestion]:
-    """Add the rulings of each judge, in the order of the rows; all rows for each judgement."""
-    columns = list(zip(*rulings.values(), strict=True)) or [()] * len(rows)
+def with_rulings(rows: Sequence[JudgedQuestion], rulings: Sequence[Ruling]) -> list[JudgedQuestion]:
+    """Add the rulings, in the order of the rows; all rows for each judgement."""
     return [
-        replace(rows[at % len(rows)], rulings=own, judgement=1 + at // len(rows))
-        for at, own in enumerate(columns)
+        replace(rows[at % len(rows)], ruling=own, judgement=1 + at // len(rows))
+        for at, own in enumerate(rulings)
     ]
 
 
-def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, Any]:
+def results_of(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
     """Average over all questions and over each group, as in ``metrics/answers.json``.
 
     Values and counts of a question are first averaged over its repeats and their judgements.
 
     Args:
         rows: every question, with its repeats and their judgements.
-        rulings: of each judge, in the order of the rows.
 
     Returns:
         ``by_answer_type``, the scores of the answered questions by the type of their best
@@ -210,8 +201,7 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
         number of citations of documents that were not shown; the number of answers that speak to
         the judge; `calibration_errors`; `further_measures`; and a count of each cause. A value is
-        null if it is undefined. ``interval_95`` is Wilson's for the pass rate. With several judges,
-        ``judges`` has the rates of each, and ``agreement`` that of each pair. With repeats,
+        null if it is undefined. ``interval_95`` is Wilson's for the pass rate. With repeats,
         ``repeats`` and ``judgements`` say how many. Items without a ruling count as the lowest one:
         ``unscored_items`` says how many there are, and ``bounds`` has the means with all of them
         counted as the lowest and as the highest.
@@ -239,9 +229,6 @@ def results_of(rows: Sequence[JudgedQuestion], rulings: Rulings) -> dict[str, An
         results["bounds"] = {
             name: [_mean(by_question(rows, of[name])) for of in (graded, most)] for name in names
         }
-    if len(rulings) > 1:
-        results["judges"] = {name: pass_rates(rows, own) for name, own in rulings.items()}
-        results["agreement"] = agreements(rulings)
     repeats, judgements = max(((row.repeat, row.judgement) for row in rows), default=(1, 1))
     counts = {"repeats": repeats, "judgements": judgements}
     return results | {name: count for name, count in counts.items() if count > 1}
@@ -311,7 +298,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
             by_question(rows, [math.nan if row.refused else row.value for row in rows])
         ),
         **{name: rounded(mean) for name, mean in mean_scores(scores.values()).items()},
-        **pass_rates(rows, [row.ruling for row in rows]),
+        **_pass_rates(rows),
         **measured,
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
         "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
@@ -328,9 +315,9 @@ def _calibration(rows: Sequence[JudgedQuestion]) -> dict[str, float | None]:
     return {name: rounded(error) for name, error in errors.items()}
 
 
-def pass_rates(rows: Sequence[JudgedQuestion], rulings: Sequence[Ruling | None]) -> dict[str, Any]:
-    """Return ``pass_rate``, ``pass_bounds`` and ``unscored`` of rulings; None without a judge."""
-    verdicts = [ruling.verdict for ruling in rulings if ruling]
+def _pass_rates(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
+    """Return ``pass_rate``, ``pass_bounds`` and ``unscored``; None without a judge."""
+    verdicts = [row.ruling.verdict for row in rows if row.ruling]
     if not verdicts:
         return dict.fromkeys(("pass_rate", "pass_bounds", "unscored"))
     n = len({row.key for row in rows})
@@ -338,7 +325,7 @@ def pass_rates(rows: Sequence[JudgedQuestion], rulings: Sequence[Ruling | None])
         _count(rows, [verdict == word for verdict in verdicts]) for word in ("pass", "unscored")
     )
     return {
-        "pass_rate": _mean(by_question(rows, [VALUES[verdict] for verdict in verdicts])),
+        "pass_rate": _mean(by_question(rows, [row.value for row in rows])),
         "pass_bounds": [rounded(each / n) for each in (passed, passed + unscored)],
         "unscored": _number(unscored),
     }
