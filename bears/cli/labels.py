@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
 from functools import cache
-from itertools import takewhile
 from math import nan
 from pathlib import Path
 from random import Random
@@ -21,7 +20,7 @@ from bears.answers.judging.calibration import (
 )
 from bears.answers.judging.chosen import rulings_of
 from bears.answers.judging.files import read_unjudged, records_in
-from bears.answers.judging.labelable import FEWEST, Labelable
+from bears.answers.judging.labelable import FEWEST, Labelable, labeled_of
 from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judge_named, verdicts_of
@@ -165,11 +164,11 @@ def next_(
         format: default: table
     """
     pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
-    path, sheet = _ledger(benchmark), _sheet(pair)
+    path, sheet = _ledger(benchmark), pair.sheet
     with open_ledger(path) as ledger:
         draws = pair.draws(ledger.decisions.labels)
         _check_imported(out, sheet, draws)
-        labels = [pair.value(draw) for draw in takewhile(lambda draw: draw.labels, draws)]
+        labels = [pair.value(draw) for draw in labeled_of(draws)]
         before = [draw.item for draw in pair.drawn(draws)]
         found = drawn(pair.items, before, labels, count, Random(f"{pair.key} {len(draws)}"))
         names, new = pair.names, []
@@ -177,7 +176,7 @@ def next_(
             question, item = names[each.item]
             new.append(LabelDraw(pair.key, number, question, each.weight, each.largest, item=item))
         waiting = [draw for draw in draws if not draw.labels]
-        sheet.write(out, (_shown(pair, draw) for draw in [*waiting, *new]))
+        sheet.write(out, map(pair.shown, [*waiting, *new]))
         ledger.add("labels", [*map(_entry, new)], ("pair", "draw"))
     again = _command("import", str(out), a, b, what=what, measure=measure, benchmark=benchmark)
     whole = {
@@ -213,23 +212,6 @@ def _choices(pair: Labelable) -> str:
 
 def _entry(draw: LabelDraw) -> dict[str, Any]:
     return {name: value for name, value in asdict(draw).items() if value != ""}
-
-
-def _sheet(pair: Labelable) -> Sheet:
-    return Sheet(
-        ("draw",),
-        pair.columns,
-        pair.blanks,
-        decisive=pair.blanks,
-        about=pair.key,
-        choices=[*pair.words],
-        bare=False,
-    )
-
-
-def _shown(pair: Labelable, draw: LabelDraw) -> dict[str, Any]:
-    """Return the row of a draw, without labels."""
-    return dict(zip(("draw", *pair.columns), (draw.draw, *pair.row(draw)), strict=True))
 
 
 def _check_imported(table: Path, sheet: Sheet, draws: Sequence[LabelDraw]) -> None:
@@ -275,13 +257,13 @@ def import_labels(
         format: default: table
     """
     pair = labelable(what, a, b, measure=measure, grades=None, benchmark=benchmark)
-    path, sheet = _ledger(benchmark), _sheet(pair)
+    path = _ledger(benchmark)
     with open_ledger(path) as ledger:
         known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
 
         def current(row: Row) -> Mapping[str, Any] | None:
             draw = known.get(row["draw"])
-            return _shown(pair, draw) if draw else None
+            return pair.shown(draw) if draw else None
 
         def entry(where: str, row: Row) -> LabelDraw:
             words = [row[name].strip().lower() for name in pair.blanks]
@@ -291,7 +273,7 @@ def import_labels(
                     "column"
                 )
             draw = known[row["draw"]]
-            own = tuple(pair.given(draw, [pair.words[word] for word in words]))
+            own = pair.given(draw, words)
             if not replace_ and draw.labels.get(author, own) != own:
                 raise LedgerError(
                     f"{where}: {author} labeled draw {draw.draw} otherwise before; --replace "
@@ -299,7 +281,7 @@ def import_labels(
                 )
             return replace(draw, labels={**draw.labels, author: own})
 
-        labeled = sheet.read(file, current, entry)
+        labeled = pair.sheet.read(file, current, entry)
         if not labeled:
             raise LedgerError(
                 f"{file}: no labels; write {_choices(pair)} under {' and '.join(pair.blanks)}"
@@ -352,7 +334,7 @@ def decide(
     pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
     path = _ledger(benchmark)
     draws = pair.draws(parse(Ledger, read_ledger(path), str(path)).labels)
-    labeled = list(takewhile(lambda draw: draw.labels, draws))
+    labeled = labeled_of(draws)
     if later := sum(bool(draw.labels) for draw in draws[len(labeled) :]):
         complain(
             f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "

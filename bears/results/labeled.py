@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import takewhile
 from pathlib import Path
 from typing import Any, Literal
 
@@ -15,8 +14,9 @@ from bears.answers.judging.labelable import (
     answer_pair,
     document_pair,
     grades_in,
+    labeled_of,
 )
-from bears.answers.judging.pairs import Pair
+from bears.answers.judging.pairs import verdict_pair
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.typed import parse
@@ -54,7 +54,7 @@ def labelable_of(measure: str, systems: Sequence[System]) -> Labelable | None:
         return None
     ours, theirs = (*(each.judged for each in systems), {})[:2]
     if measure == PASS_RATE:
-        return Pair(ours, theirs) if len(systems) == 2 else None
+        return verdict_pair(ours, theirs) if len(systems) == 2 else None
     kinds: tuple[Literal["nuggets", "citations"], ...] = ("nuggets", "citations")
     for what in kinds:
         if measure in LINEAR[what]:
@@ -95,7 +95,7 @@ def estimate_of(
     pair = labelable_of(measure, systems) if labels else None
     if not pair or not pair.names:
         return None
-    draws = [*takewhile(lambda draw: draw.labels, pair.draws(labels))]
+    draws = labeled_of(pair.draws(labels))
     if not draws and not turned:
         # A ledger knows a pair in the order in which it was labeled.
         found = estimate_of(measure, systems[::-1], labels, level, turned=True)

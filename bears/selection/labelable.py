@@ -6,7 +6,7 @@ from typing import Literal
 
 from bears.answers.judging import labelable as judged_items
 from bears.answers.judging.labelable import Labelable
-from bears.answers.judging.pairs import Pair, judged_in
+from bears.answers.judging.pairs import judged_in, verdict_pair
 from bears.errors import FormatError
 from bears.files.qrels import read_qrels
 from bears.results.labeled import grades_of
@@ -41,7 +41,7 @@ def labelable(
     if what == "answers":
         if not b:
             raise FormatError("answers are labeled in pairs; name a second system")
-        both: Labelable = Pair(*(_judged(word, benchmark) for word in words))
+        both = verdict_pair(*(_judged(word, benchmark) for word in words))
         if not both.names:
             raise FormatError(f"{a} and {b} have no question in common")
         return both
@@ -57,7 +57,7 @@ def labelable(
 
 def _documents(
     words: Sequence[str], measure: str, grades: Path | None, benchmark: str
-) -> judged_items.ItemPair:
+) -> Labelable:
     linear, systems = judged_items.LinearMeasure(measure), chosen(words, benchmark, least=1)
     records = records_of(selected(composed(benchmark)).benchmark.name)
     questions = {each.question_id: each.question for each in records.questions}

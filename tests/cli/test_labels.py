@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from bears.answers.judging.pairs import Pair, judged_in
+from bears.answers.judging.pairs import judged_in, verdict_pair
 from bears.cli import main
 from bears.config import read_ledger
 from bears.config.ledger.entries import Ledger
@@ -82,10 +82,11 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     assert "60 of 60 questions labeled" in verdict
     assert "+0.467" in verdict
     labels = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
-    pair = Pair(judged_in(Path(a), a), judged_in(Path(b), b))
+    both = judged_in(Path(a), a), judged_in(Path(b), b)
+    pair = verdict_pair(*both)
     assert pair.estimates(pair.draws(labels))["such"]["value"] == pytest.approx(28 / 60)
     # The other way round nothing is known of the pair, and nothing is guessed.
-    assert Pair(pair.theirs, pair.ours).draws(labels) == []
+    assert verdict_pair(*both[::-1]).draws(labels) == []
 
 
 def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(

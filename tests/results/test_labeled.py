@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.answers.judging.pairs import Pair
+from bears.answers.judging.pairs import verdict_pair
 from bears.config.ledger.entries import LabelDraw
 from bears.evaluation.comparison.result import (
     ALLOWED,
@@ -51,7 +51,7 @@ def pair(seed: int = 1) -> list[System]:
 
 def labels(systems: list[System], count: int, right: tuple[float, float]) -> list[LabelDraw]:
     """People pass the answers of each system this often, whatever the judge says."""
-    both, rng = Pair(*(each.judged for each in systems)), Random(6)
+    both, rng = verdict_pair(*(each.judged for each in systems)), Random(6)
     found = drawn(both.items, [], [], count, rng)
     return [
         LabelDraw(
@@ -76,7 +76,7 @@ def test_labels_lead_where_the_judge_says_the_opposite(monkeypatch: pytest.Monke
     assert row["verdict"] == "b better"
     assert row["labels"] == 80
     # What `labels decide` prints for such questions.
-    both = Pair(*(each.judged for each in systems))
+    both = verdict_pair(*(each.judged for each in systems))
     such = both.estimates(own)["such"]
     assert [row["difference"], row["low"], row["high"]] == [
         such["value"],

@@ -2,15 +2,14 @@
 
 import math
 import re
-from abc import ABC, abstractmethod
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cache, cached_property
+from functools import cache
 from itertools import takewhile
 from pathlib import Path
 from statistics import fmean
-from typing import Any, ClassVar, Literal
+from typing import Any, Literal
 
 import numpy as np
 
@@ -18,6 +17,7 @@ from bears.answers.judging.graded import LONGEST
 from bears.answers.judging.ruling import RELEVANT, SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
+from bears.config.ledger.sheet import Sheet
 from bears.errors import FormatError
 from bears.evaluation.answers.nuggets import OKAY
 from bears.evaluation.labeling import Draw, Items, estimated, narrower
@@ -30,50 +30,57 @@ Rows = Mapping[str, Mapping[str, Any]]
 """question_id to a row of judged answers."""
 
 
-class Labelable(ABC):
-    """The items in which two systems may differ.
+@dataclass(frozen=True)
+class Labelable:
+    """The items in which two systems may differ, or those of one, and their table.
 
-    Attributes:
+    Args:
+        key: what the ledger calls the pair of systems, with what is compared.
         columns: of the table, after the number of the draw and before the labels.
+        words: what people may write, in lower case, to its value in the ledger.
+        names: the question_id of each item, and what it is beside that; empty for a question.
+        items: in the order of ``names``.
+        row: returns the cells of ``columns``.
+        gain: returns what a person's labels of an item count.
         blanks: the columns that people fill in.
-        words: what they may write there, in lower case, to its value in the ledger.
+        swapped: whether a draw shows the second system before the first.
     """
 
+    key: str
     columns: Sequence[str]
-    blanks: ClassVar[tuple[str, ...]] = ("grade",)
     words: Mapping[str, int]
+    names: Sequence[tuple[str, str]]
+    items: Items
+    row: Callable[[LabelDraw], Sequence[Any]]
+    gain: Callable[..., float]
+    blanks: tuple[str, ...] = ("grade",)
+    swapped: Callable[[LabelDraw], bool] = lambda _: False
 
     @property
-    @abstractmethod
-    def key(self) -> str:
-        """Return what the ledger calls the pair of systems, with what is compared."""
+    def sheet(self) -> Sheet:
+        """Return the table in which people label."""
+        return Sheet(
+            ("draw",),
+            self.columns,
+            self.blanks,
+            decisive=self.blanks,
+            about=self.key,
+            choices=[*self.words],
+            bare=False,
+        )
 
-    @property
-    @abstractmethod
-    def names(self) -> Sequence[tuple[str, str]]:
-        """Return the question_id of each item, and what it is beside that; empty for a question."""
+    def shown(self, draw: LabelDraw) -> dict[str, Any]:
+        """Return the row of a draw, without labels."""
+        return dict(zip(("draw", *self.columns), (draw.draw, *self.row(draw)), strict=True))
 
-    @property
-    @abstractmethod
-    def items(self) -> Items:
-        """Return the items in the order of `names`."""
+    def given(self, draw: LabelDraw, words: Sequence[str]) -> tuple[int, ...]:
+        """Return the labels of a row as the ledger keeps them."""
+        labels = [self.words[word] for word in words]
+        return tuple(labels[::-1] if self.swapped(draw) else labels)
 
-    @abstractmethod
-    def row(self, draw: LabelDraw) -> list[Any]:
-        """Return the cells of `columns`."""
-
-    @abstractmethod
     def value(self, draw: LabelDraw) -> float:
         """Return the label of a draw on the scale of the items, the mean over people."""
-
-    def given(self, draw: LabelDraw, labels: Sequence[int]) -> list[int]:  # noqa: ARG002
-        """Return the labels of a row as the ledger keeps them."""
-        return list(labels)
-
-    @cached_property
-    def place(self) -> Mapping[tuple[str, str], int]:
-        """Return the place of each name."""
-        return {name: place for place, name in enumerate(self.names)}
+        return fmean(self.gain(*labels) for labels in draw.labels.values())
 
     def draws(self, labels: Iterable[LabelDraw]) -> list[LabelDraw]:
         """Return the draws of this pair, in their order."""
@@ -81,7 +88,8 @@ class Labelable(ABC):
 
     def drawn(self, draws: Iterable[LabelDraw]) -> list[Draw]:
         """Return draws of the ledger by the places of their items."""
-        return [Draw(self.place[each.name], each.weight, each.largest) for each in draws]
+        place = {name: at for at, name in enumerate(self.names)}
+        return [Draw(place[each.name], each.weight, each.largest) for each in draws]
 
     def estimates(
         self, draws: Iterable[LabelDraw], level: float = 0.95
@@ -98,7 +106,7 @@ class Labelable(ABC):
             more; and ``worth``, how many labels without the judge are worth one with it, 0 if that
             is unknown.
         """
-        items, labeled = self.items, list(takewhile(lambda each: each.labels, draws))
+        items, labeled = self.items, labeled_of(draws)
         if len(labeled) < min(FEWEST, len(items.weights)):
             return {}
         places, labels = self.drawn(labeled), [self.value(each) for each in labeled]
@@ -114,63 +122,48 @@ class Labelable(ABC):
         return found
 
 
-@dataclass(frozen=True)
-class ItemPair(Labelable):
-    """Items that one person grades at a time, and that count differently for two systems.
+def labeled_of(draws: Iterable[LabelDraw]) -> list[LabelDraw]:
+    """Return the draws before the first one without a label."""
+    return list(takewhile(lambda each: each.labels, draws))
+
+
+def _graded(
+    key: str,
+    columns: Sequence[str],
+    words: Mapping[str, int],
+    gains: Sequence[float],
+    weights: Mapping[tuple[str, str], float],
+    judged: Mapping[tuple[str, str], int],
+    questions: Iterable[str],
+    read: Callable[[str, str], Sequence[Any]],
+) -> Labelable:
+    """Return items that one person grades at a time; the stratum is the judge's label.
 
     Args:
-        digest: what the ledger calls the pair of systems, with what is compared.
-        columns, words: of the table.
-        gains: what each label of `words` counts.
+        key, columns, words: of the table.
+        gains: what each label of ``words`` counts.
         weights: question_id and name of each item to its weight, which is not 0.
         judged: the same to a judge's label, if it gave one.
         questions: the ids of all questions.
         read: returns the cells of an item.
     """
-
-    digest: str
-    columns: Sequence[str]
-    words: Mapping[str, int]
-    gains: Sequence[float]
-    weights: Mapping[tuple[str, str], float]
-    judged: Mapping[tuple[str, str], int]
-    questions: Sequence[str]
-    read: Callable[[str, str], list[Any]]
-
-    @property
-    def key(self) -> str:
-        """Return what the ledger calls the pair."""
-        return self.digest
-
-    @property
-    def names(self) -> Sequence[tuple[str, str]]:
-        """Return the names of the items."""
-        return list(self.weights)
-
-    @cached_property
-    def items(self) -> Items:
-        """Return the items; the stratum is the judge's label."""
-        unknown, best = len(self.gains), max(self.gains)
-        labels = [self.judged.get(name, unknown) for name in self.names]
-        number = {question: place for place, question in enumerate(self.questions)}
-        return Items(
-            np.array([*self.weights.values()]),
-            np.array([0.0 if label == unknown else self.gains[label] for label in labels]),
-            np.array(labels, int),
-            [(best / 2) ** 2] * (unknown + 1),
-            np.array([number[question] for question, _ in self.names], int),
-            len(number),
-            0,
-            best,
-        )
-
-    def row(self, draw: LabelDraw) -> list[Any]:
-        """Return the cells of an item."""
-        return self.read(*draw.name)
-
-    def value(self, draw: LabelDraw) -> float:
-        """Return what the label counts."""
-        return fmean(self.gains[label] for (label,) in draw.labels.values())
+    unknown, best = len(gains), max(gains)
+    labels = [judged.get(name, unknown) for name in weights]
+    number = {question: place for place, question in enumerate(questions)}
+    items = Items(
+        np.array([*weights.values()]),
+        np.array([0.0 if label == unknown else gains[label] for label in labels]),
+        np.array(labels, int),
+        [(best / 2) ** 2] * (unknown + 1),
+        np.array([number[question] for question, _ in weights], int),
+        len(number),
+        0,
+        best,
+    )
+    names = list(weights)
+    return Labelable(
+        key, columns, words, names, items, lambda draw: read(*draw.name), gains.__getitem__
+    )
 
 
 HIGHEST = 4
@@ -222,7 +215,7 @@ def document_pair(
     grades: Grades,
     questions: Mapping[str, str],
     corpus: Path,
-) -> ItemPair:
+) -> Labelable:
     """Return the documents whose ranks differ between two systems, for one measure.
 
     Args:
@@ -247,14 +240,14 @@ def document_pair(
         documents = stream_documents(corpus)
         return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
 
-    return ItemPair(
+    return _graded(
         " ".join([*(digest_of(each)[:12] for each in both), measure.name]),
         ("question", "document"),
         {str(grade): grade for grade in range(HIGHEST + 1)},
         [measure.gain(grade) for grade in range(HIGHEST + 1)],
         {name: weights[name] for name in sorted(weights) if weights[name]},
         {(q, doc_id): grade for q, own in grades.items() for doc_id, grade in own.items()},
-        list(questions),
+        questions,
         # A spreadsheet cuts longer cells itself.
         lambda question, doc_id: [questions[question], texts()[doc_id][:LONGEST]],
     )
@@ -268,7 +261,7 @@ LINEAR = {
 
 def answer_pair(
     what: Literal["nuggets", "citations"], measure: str, ours: Rows, theirs: Rows
-) -> ItemPair:
+) -> Labelable:
     """Return the nuggets or the sentences of two systems' answers, or of one.
 
     Args:
@@ -302,7 +295,7 @@ def answer_pair(
                     if each["verdict"] in labels:
                         judged[name] = labels[each["verdict"]]
     written = {" ".join(name): texts for name, texts in cells.items()}
-    return ItemPair(
+    return _graded(
         f"{digest_of(written)[:12]} {measure}",
         scale.texts,
         labels,
