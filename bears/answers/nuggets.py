@@ -31,6 +31,8 @@ SHEET = Sheet(
 """A person may change a nugget, or add rows, which have no ``nugget_id``."""
 LONGEST = 8000
 """Characters of each passage that are shown."""
+Decided = tuple[str, Nugget | None]
+"""The id of what a model wrote, or of the nugget itself; and the nugget, or None if rejected."""
 
 
 class WrittenNugget(TypedDict):
@@ -120,30 +122,7 @@ class NuggetTask(FlatUse[AnswerRequest]):
                 }
 
 
-@dataclass(frozen=True, slots=True)
-class DecidedNugget:
-    """What a person decided on a nugget.
-
-    Args:
-        written: the id of the nugget that a model wrote, if it is one of these.
-        nugget: as the person accepts it; None: it is rejected.
-    """
-
-    written: str
-    nugget: Nugget | None
-
-    def is_about(self, old: Nugget) -> bool:
-        """Return whether an accepted nugget is the same, before or after a person changed it."""
-        own = {self.written, self.nugget.nugget_id if self.nugget else ""}
-        return not own.isdisjoint({old.nugget_id, old.written} - {""})
-
-    def repeats(self, old: Nugget) -> bool:
-        """Return whether the decision leaves an accepted nugget as it is."""
-        new = self.nugget
-        return new is not None and (new.text, new.importance) == (old.text, old.importance)
-
-
-def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list[DecidedNugget]:
+def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list[Decided]:
     """Return the decisions of a table of `SHEET`.
 
     Args:
@@ -164,7 +143,7 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
         # The answer is that of the gold, which people's edits may change.
         return {"question": question.question} if question else None
 
-    def entry(where: str, row: Row) -> DecidedNugget:
+    def entry(where: str, row: Row) -> Decided:
         decision, text = row["decision"].strip().lower(), " ".join(row["nugget"].split())
         if decision not in SHEET.choices or not text:
             raise ConfigurationError(
@@ -187,7 +166,7 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
         }
         written = row["nugget_id"] or own
         value |= {"written": written} if written != own else {}
-        return DecidedNugget(written, parse(Nugget, value, where) if accepted else None)
+        return written, parse(Nugget, value, where) if accepted else None
 
     def item(row: Row) -> tuple[str, str]:
         return row["record_id"], row["nugget_id"] or row["nugget"]

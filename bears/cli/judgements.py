@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from hashlib import sha256
 from pathlib import Path
 from typing import Literal
@@ -179,8 +179,7 @@ def import_decisions(
                 f"{new.decision}. Nothing was imported; --replace overwrites the earlier ones"
             )
         taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
-        entries = [{key: value for key, value in asdict(one).items() if value} for one in taken]
-        ledger.add("judgements", entries, ("question_id", "doc_id", "quotation"))
+        ledger.add("judgements", taken, ("question_id", "doc_id", "quotation"))
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")

@@ -177,7 +177,7 @@ def next_(
             new.append(LabelDraw(pair.key, number, question, each.weight, each.largest, item=item))
         waiting = [draw for draw in draws if not draw.labels]
         sheet.write(out, map(pair.shown, [*waiting, *new]))
-        ledger.add("labels", [*map(_entry, new)], ("pair", "draw"))
+        ledger.add("labels", new, ("pair", "draw"))
     again = _command("import", str(out), a, b, what=what, measure=measure, benchmark=benchmark)
     whole = {
         "file": str(out),
@@ -208,10 +208,6 @@ def _called(what: What) -> str:
 
 def _choices(pair: Labelable) -> str:
     return "pass or fail" if "pass" in pair.words else f"one of {', '.join(pair.words)}"
-
-
-def _entry(draw: LabelDraw) -> dict[str, Any]:
-    return {name: value for name, value in asdict(draw).items() if value != ""}
 
 
 def _check_imported(table: Path, sheet: Sheet, draws: Sequence[LabelDraw]) -> None:
@@ -286,7 +282,7 @@ def import_labels(
             raise LedgerError(
                 f"{file}: no labels; write {_choices(pair)} under {' and '.join(pair.blanks)}"
             )
-        ledger.add("labels", [*map(_entry, labeled)], ("pair", "draw"))
+        ledger.add("labels", labeled, ("pair", "draw"))
     said = f"{path}: {len(labeled)} {_called(what)} labeled by {author}"
     others = [
         both

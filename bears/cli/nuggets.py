@@ -2,7 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from math import isnan, nan
 from pathlib import Path
 from statistics import fmean
@@ -15,6 +14,7 @@ from bears.answers.judging.ruling import SCALES
 from bears.answers.nuggets import SHEET, NuggetTask, read_nuggets
 from bears.cli.answers import judge_named
 from bears.config import read_mapping
+from bears.config.ledger.entries import Nugget
 from bears.config.ledger.update import open_ledger
 from bears.config.packaged import conf_file
 from bears.config.shape import WrittenIn
@@ -99,30 +99,31 @@ def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark
         raise LedgerError(f"{file}: no row is decided; write accept or reject under `decision`")
     path = ledger_of(name)
     with open_ledger(path) as ledger:
-        again = [
-            (one, old)
-            for one in decisions
-            for old in ledger.decisions.nuggets
-            if one.is_about(old) and not one.repeats(old)
-        ]
+        known = ledger.decisions.nuggets
+        again = [(new, old) for id_, new in decisions for old in known if _changes(id_, new, old)]
         if again and not replace_:
             differ = "\n".join(
                 f"{old.text!r:.60} was {old.importance}, by {old.author or 'somebody'}, and is "
-                f"{one.nugget.importance if one.nugget else 'rejected'} now"
-                for one, old in again
+                f"{new.importance if new else 'rejected'} now"
+                for new, old in again
             )
             raise LedgerError(f"{file}: --replace overwrites what was decided before:\n{differ}")
-        kept = {old.nugget_id for old in ledger.decisions.nuggets}
         gone = {old.nugget_id for _, old in again}
-        new = [one.nugget for one in decisions if one.nugget]
-        new = [one for one in new if one.nugget_id not in kept - gone]
-        entries = [{key: value for key, value in asdict(one).items() if value} for one in new]
-        ledger.add("nuggets", entries, ("nugget_id",), lambda old: old["nugget_id"] in gone)
-    questions = len({one.question_id for one in new})
+        kept = {old.nugget_id for old in known} - gone
+        taken = [new for _, new in decisions if new and new.nugget_id not in kept]
+        ledger.add("nuggets", taken, ("nugget_id",), lambda old: old["nugget_id"] in gone)
+    questions = len({one.question_id for one in taken})
     print(
-        f"{path}: {len(new)} nuggets of {questions} questions, {len(gone)} replaced or removed; "
+        f"{path}: {len(taken)} nuggets of {questions} questions, {len(gone)} replaced or removed; "
         "judge=nuggets looks for them"
     )
+
+
+def _changes(written: str, new: Nugget | None, old: Nugget) -> bool:
+    """Return whether a decision is about an accepted nugget, and does not leave it as it is."""
+    about = {written, new.nugget_id if new else ""} & {old.nugget_id, old.written} - {""}
+    same = new is not None and (new.text, new.importance) == (old.text, old.importance)
+    return bool(about) and not same
 
 
 def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:

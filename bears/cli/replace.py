@@ -1,5 +1,6 @@
 """``bears replace``: another question in place of one."""
 
+from bears.config.ledger.entries import Replacement
 from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
@@ -29,11 +30,10 @@ def replace_question(
     known = {question.question_id for question in read_questions(queries)}
     if question_id not in known | OpenLedger(path).decisions.replaced:
         raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
-    entry = {"question_id": question_id, "reason": reason, "author": author}
     with open_ledger(path) as ledger:
         if question_id in ledger.decisions.replaced:
             raise LedgerError(f"{question_id} is replaced already")
-        ledger.add("replacements", [entry], ("question_id",))
+        ledger.add("replacements", [Replacement(question_id, reason, author)], ("question_id",))
     print(f"{path}: {question_id} will be replaced at the next `dvc repro`")
 
 

@@ -2,7 +2,7 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from pathlib import Path
 
 from bears.config.ledger.update import open_ledger
@@ -157,17 +157,14 @@ def review(
     with open_ledger(path) as ledger:
         reviews = ledger.decisions.reviews
         # What is decided has another text since.
-        texts |= {(r.record_id, r.field): {} for r in reviews if (r.record_id, r.field) in texts}
+        texts |= {each.place: {} for each in reviews if each.place in texts}
         decisions = read_decisions(import_, texts)
         check_against(decisions, reviews)
-        again = {(each.record_id, each.field): each.sent_back for each in reviews}
-        entries = []
-        for decision in decisions:
-            earlier = again.get((decision.record_id, decision.field), 0)
-            counted = replace(decision, times=earlier + (decision.decision == "retranslate"))
-            entries.append({name: value for name, value in asdict(counted).items() if value})
-        ledger.add("reviews", entries, ("record_id", "field"))
-    print(f"{path}: {len(entries)} decisions")
+        again = {each.place: each.sent_back for each in reviews}
+        times = [again.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
+        counted = map(lambda new, n: replace(new, times=n), decisions, times)
+        ledger.add("reviews", counted, ("record_id", "field"))
+    print(f"{path}: {len(decisions)} decisions")
 
 
 def glossary(file: Path, overrides: Sequence[str] = ()) -> None:

@@ -94,9 +94,9 @@ def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> Non
     Raises:
         ConfigurationError: another decision on the same text was accept or correct.
     """
-    settled = {(r.record_id, r.field): r for r in earlier if r.decision != "retranslate"}
+    settled = {each.place: each for each in earlier if each.decision != "retranslate"}
     for new in decisions:
-        old = settled.get((new.record_id, new.field), new)
+        old = settled.get(new.place, new)
         if (old.decision, old.text) != (new.decision, new.text):
             raise ConfigurationError(
                 f"{new.field} of {new.record_id} is decided in the ledger already "

@@ -13,6 +13,7 @@ from omegaconf import OmegaConf
 from omegaconf.basecontainer import BaseContainer
 
 from bears.config import compose, read_ledger
+from bears.config.ledger.entries import Edit
 from bears.config.ledger.update import open_ledger
 from bears.config.secrets import check_address, refuse_secrets
 from bears.config.typed import build
@@ -288,9 +289,11 @@ def ledger_of(project: Path, text: str) -> Path:
 @pytest.mark.slow
 def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "${oc.env:OPENAI_API_KEY} \\${a.b} ${benchmark.name} ??? ${"
-    entry = {"record_id": "r", "field": "question", "old": text, "new": text, "reason": text}
+    texts = {"old": text, "new": text, "reason": text}
+    entry = {"record_id": "r", "field": "question", **texts}
+    edit = Edit("r", "question", **texts)
     with open_ledger(ledger_of(project, "")) as ledger_file:
-        ledger_file.add("edits", [entry], ("record_id", "field"))
+        ledger_file.add("edits", [edit], ("record_id", "field"))
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.chdir(project)
     run_stage()

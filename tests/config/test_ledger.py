@@ -96,7 +96,7 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
     assert drawn.lineage == replaced.lineage
 
 
-def replaced(path: Path, entry: dict[str, str]) -> None:
+def replaced(path: Path, entry: Replacement) -> None:
     with open_ledger(path) as ledger:
         ledger.add("replacements", [entry], ["question_id"])
 
@@ -104,12 +104,14 @@ def replaced(path: Path, entry: dict[str, str]) -> None:
 def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
     path = tmp_path / "ledger" / "mini.yaml"
     context = multiprocessing.get_context("fork")
-    entries = [{"question_id": f"q{n:02}", "reason": "unclear"} for n in range(12)]
+    entries = [Replacement(f"q{n:02}", "unclear") for n in range(12)]
     writers = [context.Process(target=replaced, args=(path, entry)) for entry in entries]
     for writer in writers:
         writer.start()
     for writer in writers:
         writer.join()
     assert [writer.exitcode for writer in writers] == [0] * 12
-    assert yaml_value(path)["replacements"] == entries
+    assert yaml_value(path)["replacements"] == [
+        {"question_id": each.question_id, "reason": "unclear"} for each in entries
+    ]
     assert [file.name for file in path.parent.iterdir()] == ["mini.yaml"]

@@ -154,12 +154,11 @@ def test_decisions_on_what_is_gone_are_told_apart_and_refused_gold_leaves_no_zer
 def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
     path = tmp_path / "mini.yaml"
     first = {"question_id": "q", "doc_id": "d", "decision": "relevant", "author": "Ann"}
+    judgement = PairDecision("q", "d", "relevant", author="Ann")
     for _ in range(2):
         with open_ledger(path) as ledger:
-            ledger.add("judgements", [first], PAIR)
-    assert parse(Ledger, yaml_value(path), "ledger").judgements == (
-        PairDecision("q", "d", "relevant", author="Ann"),
-    )
+            ledger.add("judgements", [judgement], PAIR)
+    assert parse(Ledger, yaml_value(path), "ledger").judgements == (judgement,)
     with pytest.raises(ConfigurationError, match="two judgements of d for q"):
         parse(Ledger, {"judgements": [first, {**first, "decision": "partial"}]}, "ledger")
 

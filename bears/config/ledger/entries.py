@@ -74,6 +74,11 @@ class Review(ForbidsExtra):
             )
 
     @property
+    def place(self) -> tuple[str, str]:
+        """Return the record and the field that it is about."""
+        return self.record_id, self.field
+
+    @property
     def about(self) -> str:
         """Return what must not be decided twice."""
         return f"reviews of {self.field} of {self.record_id}"
@@ -167,6 +172,7 @@ class Nugget(ForbidsExtra):
         return f"nuggets {self.text!r} of {self.question_id}"
 
 
+Entry = Replacement | Edit | Review | PairDecision | LabelDraw | Nugget
 E = TypeVar("E", Edit, Review, PairDecision, Nugget)
 
 

@@ -1,12 +1,13 @@
 """Change a ledger's file."""
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
 from bears.config import read_ledger, write_yaml
-from bears.config.ledger.entries import Ledger
+from bears.config.ledger.entries import Entry, Ledger
 from bears.config.typed import parse
 from bears.files.lock import locked_folder
 from bears.files.records import to_line
@@ -29,7 +30,7 @@ class OpenLedger:
     def add(
         self,
         part: str,
-        entries: Sequence[Mapping[str, Any]],
+        entries: Iterable[Entry],
         same: Sequence[str],
         without: Callable[[Mapping[str, Any]], bool] = lambda _: False,
     ) -> None:
@@ -43,9 +44,11 @@ class OpenLedger:
             same: the fields by which an earlier entry is found.
             without: which of the earlier entries to remove.
         """
-        both = [*(each for each in self._content[part] if not without(each)), *entries]
+        both = [each for each in self._content[part] if not without(each)]
+        # What is empty says nothing.
+        both += [{key: value for key, value in asdict(one).items() if value} for one in entries]
         by_place = {tuple(entry.get(name, "") for name in same): entry for entry in both}
-        self._content[part] = sorted(map(dict, by_place.values()), key=to_line)
+        self._content[part] = sorted(by_place.values(), key=to_line)
         write_yaml(self._path, self._content)
 
 
