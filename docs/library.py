@@ -47,9 +47,6 @@ runs = {name: index.run(benchmark.questions) for name, index in indexes.items()}
 scores = {name: benchmark.evaluate(run) for name, run in runs.items()}
 print(scores["bm25"].means[["ndcg@10", "recall@3"]])
 print(scores["bm25"].by_question["ndcg@10"])
-# A notebook shows the plot of a last line.
-Path("bm25.svg").write_text(scores["bm25"].plot(), encoding="utf-8")
-scores["bm25"].plot()
 
 
 # %% Evaluate a retriever of your own: a function from a question to a ranking.

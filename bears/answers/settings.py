@@ -7,7 +7,7 @@ from typing import Any, ClassVar, Literal
 from pydantic import PositiveInt
 
 from bears.answers.prompts import AnswerPrompt
-from bears.config.typed import build, require_target
+from bears.config.typed import build
 from bears.errors import ConfigurationError
 from bears.llm.models import AskingSettings
 
@@ -77,8 +77,6 @@ def generator_of(chosen: Mapping[str, Any]) -> Any:
     """Return the generator that one conf/generator/<name>.yaml describes.
 
     Raises:
-        ConfigurationError: the description is wrong, or from an earlier version of BEARS.
+        ConfigurationError: the description is wrong.
     """
-    kind = "SentenceGenerator" if chosen.get("method") == "sentence" else "ModelGenerator"
-    require_target(chosen, f"generator {chosen['name']}", f"{__name__}.{kind}", "method")
     return build(chosen, "generator", "bears.answers")

@@ -128,21 +128,11 @@ def _chosen(questions: Sequence[Question], run: Path, settings: GeneratorSetting
     if run.suffix == ".parquet":
         rankings = read_chunk_run(run, set(ids), most)
         return {key: [hit.chunk for hit in rankings[key]] for key in ids}
-    return _first(run, ids, most)
+    found = read_table(run, ids).rankings()
+    return {key: [Chunk(hit.doc_id) for hit in found.get(key, ())[:most]] for key in ids}
 
 
 def _gold(question: Question) -> list[Chunk]:
     """Return the gold, documents of higher grades first."""
     grades = question.grades
     return sorted(question.gold_parts, key=lambda chunk: -grades.get(chunk.doc_id, 0))
-
-
-def _first(run: Path, question_ids: Sequence[str], most: int) -> Chunks:
-    """Return the first documents of each ranking, without copying the rest."""
-    table = read_table(run, question_ids)
-    ends = zip(table.question_ids, table.starts[:-1], table.starts[1:], strict=True)
-    rows = {key: table.documents[first : min(first + most, end)] for key, first, end in ends}
-    return {
-        key: [Chunk(table.doc_ids[code]) for code in rows[key]] if key in rows else ()
-        for key in question_ids
-    }

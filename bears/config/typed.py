@@ -108,24 +108,6 @@ def build(value: Mapping[str, Any], where: str, room: str = RETRIEVAL) -> Any:
         raise ConfigurationError(f"{where}: {error}") from None
 
 
-def require_target(value: Mapping[str, Any], where: str, kind: str, key: str = "") -> None:
-    """Refuse a file of conf/ from a version of BEARS that chose this class in another way.
-
-    Args:
-        kind: the full name of the class that the file means.
-        key: chose it, if one did.
-
-    Raises:
-        ConfigurationError: there is no ``_target_``; the message has the line to write.
-    """
-    if "_target_" not in value or key in value:
-        line = f"`_target_: {kind}`"
-        place = f" in place of `{key}: {value[key]}`" if key in value else ""
-        raise ConfigurationError(
-            f"{where} is of an earlier version of BEARS; in its file in conf/, write {line}{place}"
-        )
-
-
 def _built(part: Any, where: str, room: str) -> Any:
     if isinstance(part, Mapping):
         if "_target_" in part:

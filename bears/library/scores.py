@@ -1,9 +1,7 @@
 """What a run scores, and whether the difference of two is real."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import pandas as pd
 
@@ -11,20 +9,12 @@ from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare as compare_systems
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.means import mean_interval
-from bears.publishing.report.charts import intervals
 from bears.results.system import System
 
 SHOWN = 3
 """Means that a repr shows."""
 ROWS = 12
 """Measures that the table of a notebook shows."""
-
-
-class Plot(str):
-    """The text of an SVG file, which notebooks show as a picture."""
-
-    def _repr_svg_(self) -> str:
-        return self
 
 
 @dataclass(frozen=True)
@@ -66,13 +56,6 @@ class Scores:
 
     def _repr_html_(self) -> str:
         return str(self.intervals.head(ROWS).to_html(float_format="{:.4f}".format))
-
-    def plot(self) -> Plot:
-        """Draw the `intervals` of the measures whose values are from 0 to 1."""
-        shown = self.intervals.query("high <= 1").assign(color="#4477aa", shape="circle")
-        rows: list[Any] = shown.reset_index(names="name").to_dict("records")
-        # The page of the report has variables for colors; other programs have none.
-        return Plot(re.sub(r"var\(--\w+\)", "#888", intervals(rows)))
 
 
 def compare(

@@ -4,7 +4,7 @@ The parquet files have fixed columns, which MTEB loads as a retrieval task.
 """
 
 import shutil
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
@@ -28,7 +28,7 @@ NAMES = {
     "corpus": {"_id": "doc_id", "title": "", "text": "content"},
     "qrels": {"query-id": "question_id", "corpus-id": "doc_id", "score": "grade"},
 }
-"""Columns as MTEB calls them, and their fields, whose names they had in earlier exports.
+"""Columns as MTEB calls them, and their fields.
 
 MTEB asks for a title. Ours is in the text.
 """
@@ -74,23 +74,6 @@ def write_parquet(finished: Finished, folder: Path) -> None:
         }
         with atomic_write(folder / PARQUET[name]) as stream:
             pq.write_table(pa.table(columns, pa.schema(kinds)), stream)
-
-
-def rows_as_now(path: Path) -> list[dict[str, Any]]:
-    """Return the rows of a file, which an earlier version may have written.
-
-    The queries of an earlier one have their gold, so those of a later one get it from the qrels.
-    """
-    now = {before: column for column, before in NAMES.get(path.stem, {}).items()}
-    rows = [{now.get(name, name): row[name] for name in row} for row in parquet_rows(path)]
-    if path.stem == "corpus":
-        return [{"title": "", **row} for row in rows]
-    if path.stem == "queries":
-        gold = defaultdict[str, list[str]](list)
-        for row in rows_as_now(path.with_name("qrels.parquet")):
-            gold[row["query-id"]] += [row["corpus-id"]] * (row["score"] > 0)
-        return [{"gold_doc_ids": gold[row["_id"]], **row} for row in rows]
-    return rows
 
 
 def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
@@ -282,7 +265,7 @@ def _same(one: Path, other: Path) -> bool:
     if sha256_of(one) == sha256_of(other):
         return True
     # The bytes of parquet depend on the version of pyarrow.
-    return one.suffix == ".parquet" and rows_as_now(one) == rows_as_now(other)
+    return one.suffix == ".parquet" and [*parquet_rows(one)] == [*parquet_rows(other)]
 
 
 def _exported_part(finished: Finished) -> dict[str, Any]:

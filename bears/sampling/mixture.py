@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bears.config.typed import build, require_target
+from bears.config.typed import build
 from bears.errors import ConfigurationError
 from bears.types import ForbidsExtra, Positive
 
@@ -23,10 +23,8 @@ def sampler_of(sample: Mapping[str, Any]) -> Any:
     """Return the sampler that ``sample`` describes.
 
     Raises:
-        ConfigurationError: the description is wrong, or of an earlier version of BEARS.
+        ConfigurationError: the description is wrong.
     """
-    word = str(sample.get("sampler", "recipe"))
-    require_target(sample, "sample", BEFORE.get(word, BEFORE["recipe"]), "sampler")
     return build(sample, "sample", "bears")
 
 

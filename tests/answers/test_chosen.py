@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
-
 import pytest
 
 from bears.answers.judging.chosen import judge_of
 from bears.answers.settings import generator_of
 from bears.config import compose
-from bears.errors import ConfigurationError
 from tests.workspace import ROOT
 
 CONF = ROOT / "conf"
@@ -40,28 +36,3 @@ def test_every_word_names_its_class(group: str, word: str) -> None:
         "nuggets-words": "NuggetWords",
         "citations-words": "CitationWords",
     }.get(word, "ModelJudge" if group == "judge" else "ModelGenerator")
-
-
-MODEL = "`_target_: bears.answers.settings.ModelGenerator`"
-JUDGE = "`_target_: bears.answers.judging.model.ModelJudge`"
-
-
-@pytest.mark.parametrize(
-    ("read", "file", "line"),
-    [
-        (generator_of, {"model": "m"}, MODEL),
-        (generator_of, {"model": "m", "method": "model"}, f"{MODEL} in place of `method: model`"),
-        (
-            generator_of,
-            {"method": "sentence"},
-            "`_target_: bears.answers.settings.SentenceGenerator` in place of `method: sentence`",
-        ),
-        (judge_of, {"model": "m", "prompts": {}}, JUDGE),
-    ],
-)
-def test_a_file_of_an_earlier_version_is_told_the_line_to_write(
-    read: Callable[[Any], Any], file: dict[str, Any], line: str
-) -> None:
-    with pytest.raises(ConfigurationError) as refused:
-        read({"name": "mine", **file})
-    assert str(refused.value).endswith(f", in its file in conf/, write {line}".removeprefix(","))

@@ -96,7 +96,4 @@ def test_the_script_in_cells_runs(
     printed = capsys.readouterr().out
     assert "varna" in printed
     assert "undecided" in printed  # Five questions prove nothing.
-    assert all(
-        (tmp_path / name).read_text(encoding="utf-8").startswith("<svg")
-        for name in ("bm25.svg", "recall.svg")
-    )
+    assert (tmp_path / "recall.svg").read_text(encoding="utf-8").startswith("<svg")

@@ -319,38 +319,6 @@ def _parquet(table: pa.Table, compression: str) -> bytes:
     return bytes(stream.getvalue())
 
 
-def test_an_export_of_an_earlier_version_is_attested_and_forged_it_is_not(
-    checkout: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """The names of its columns were our own, and the queries had their gold."""
-    assert main(["export", "out"]) == 0
-    out, gold = checkout / "out", [["d1", "d2"], [], []]
-    before = {
-        "queries": {"_id": "question_id", "text": "question"},
-        "corpus": {"_id": "doc_id", "text": "content"},
-        "qrels": {"query-id": "question_id", "corpus-id": "doc_id", "score": "grade"},
-    }
-    for name, called in before.items():
-        table = pq.read_table(out / f"parquet/{name}.parquet")
-        table = table.rename_columns([called.get(each, each) for each in table.column_names])
-        if name == "queries":
-            table = table.append_column("gold_doc_ids", pa.array(gold))
-        if name == "corpus":
-            table = table.drop_columns(["title"])
-        _forge_parquet(out, name, table)
-    assert main(["attest", "out"]) == 0
-    capsys.readouterr()
-    forged = pq.read_table(out / "parquet/queries.parquet").drop_columns(["gold_doc_ids"])
-    _forge_parquet(out, "queries", forged.append_column("gold_doc_ids", pa.array([["d1"], [], []])))
-    assert main(["attest", "out"]) == 1
-    assert "queries.parquet" in capsys.readouterr().err
-
-
-def _forge_parquet(out: Path, name: str, table: pa.Table) -> None:
-    file = f"parquet/{name}.parquet"
-    _forge(out, file, (out / file).read_bytes(), _parquet(table, "zstd"))
-
-
 def test_an_export_is_pushed_to_the_hub(
     checkout: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

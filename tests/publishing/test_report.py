@@ -581,30 +581,6 @@ def test_traces_of_other_people_do_nothing_on_the_page(tmp_path: Path) -> None:
     assert opened.count(escape(HOSTILE[3], quote=False)) > 5
 
 
-def test_the_chart_of_searches_has_the_gold_of_the_first_n_of_each_system(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    drawn: list[dict[str, Any]] = []
-
-    def chart(rows: list[dict[str, Any]]) -> str:
-        drawn.extend(rows)
-        return "<svg>searches</svg>"
-
-    monkeypatch.setattr("bears.publishing.report.page.by_search", chart)
-    made = Made(tmp_path, ["first", "second"], ["one"])
-    assert "searches</svg>" not in made.page()
-    traces = [
-        Trace(question_id="q0", searches=(searched("a", "d1"), searched("b", "d0"))),
-        Trace(question_id="q1", searches=(searched("c", "d1"),)),
-    ]
-    made.files.append(agent(made, traces))
-    assert "searches</svg>" in made.page()
-    found = {(row["name"], row["n"]): row["recall"] for row in drawn}
-    # By hand: the second search finds the gold of the first question.
-    assert [found["agent", n] for n in (1, 2, 3, 5)] == [0.5, 1, 1, 1]
-    assert [found["one", n] for n in (1, 2, 3, 5)] == [1, 1, 1, 1]
-
-
 @pytest.mark.slow
 def test_twenty_questions_of_fifty_steps_are_all_there_and_each_opens_in_a_second(
     tmp_path: Path,

@@ -5,10 +5,9 @@ from typing import Any
 
 from bears.answers.judging.model import ModelJudge, VerdictTask
 from bears.answers.judging.ruling import Case, Item, Judge, Ruling
-from bears.config.typed import build, require_target
+from bears.config.typed import build
 from bears.llm.use import KeptReplies
 
-ROOM = "bears.answers.judging"
 AnyJudge = Judge | ModelJudge
 """A judge that compares words, or the settings of a model."""
 
@@ -21,13 +20,11 @@ def judge_of(judge: Mapping[str, Any], generator: str = "") -> AnyJudge | None:
         generator: if it is ``none``, only a judge of rankings is returned.
 
     Raises:
-        ConfigurationError: the description of a judge is wrong, or of an earlier version of BEARS.
+        ConfigurationError: the description of a judge is wrong.
     """
     if judge["name"] == "none":
         return None
-    where = f"judge {judge['name']}"
-    require_target(judge, where, f"{ROOM}.model.ModelJudge")
-    found: AnyJudge = build(judge, where, ROOM)
+    found: AnyJudge = build(judge, f"judge {judge['name']}", "bears.answers.judging")
     return None if generator == "none" and found.scale != "relevance" else found
 
 

@@ -45,27 +45,6 @@ def _points(encoding: Spec, size: int) -> Spec:
     return _layer("point", encoding, filled=True, size=size, opacity=1)
 
 
-def intervals(rows: Sequence[Row], width: int = 300) -> str:
-    """Draw a line from low to high and a mark at the mean, one row per system.
-
-    Args:
-        rows: ``name, mean, low, high, color, shape`` each; shares from 0 to 1.
-        width: pixels from 0 to 1.
-    """
-    labels = {"labelLimit": 150, "labelColor": "var(--ink)", "labelFontSize": 13}
-    names = {"field": "name", "type": "nominal", "sort": None, "axis": labels}
-    bar = {"y": names, "x": {**SHARE, "field": "low"}, "x2": {"field": "high"}, "color": COLOR}
-    return _svg(
-        width=width,
-        height={"step": 26},
-        data={"values": list(rows)},
-        layer=[
-            _layer("rule", bar, strokeWidth=5, opacity=0.4, strokeCap="round"),
-            _points({"y": names, "x": {**SHARE, "field": "mean"}}, 90),
-        ],
-    )
-
-
 def curve(shown: str, rows: Sequence[Row]) -> str:
     """Draw the recall curve of one system with its band, and those of the others behind it.
 
@@ -90,20 +69,6 @@ def curve(shown: str, rows: Sequence[Row]) -> str:
     if others["values"]:
         layers.insert(0, {**behind, "data": others})
     return _svg(width=240, height=150, layer=layers)
-
-
-def by_search(rows: Sequence[Row]) -> str:
-    """Draw the share of the gold that each system found after its first searches.
-
-    Args:
-        rows: ``name, n, recall, color, shape`` of every system.
-    """
-    x = {"field": "n", "type": "quantitative", "scale": {"nice": False, "padding": 12}}
-    x["axis"] = {"values": sorted({row["n"] for row in rows}), "grid": False}
-    place = {"x": x, "y": {**SHARE, "field": "recall"}}
-    line = _layer("line", {**place, "color": COLOR, "detail": {"field": "name"}}, strokeWidth=2)
-    layer = [line, _points(place, 70)]
-    return _svg(width=640, height=230, data={"values": list(rows)}, layer=layer)
 
 
 def against(rows: Sequence[Row], cost: str) -> str:

@@ -19,12 +19,11 @@ from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
 from bears.evaluation.means import mean_interval, mean_intervals
-from bears.evaluation.trace_measures import FIRST, RECALL, trace_values
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
 from bears.publishing.report import advice, doubts, words
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
-from bears.publishing.report.charts import against, by_search, curve, interval_rows
+from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
 from bears.results.about import About, about
 from bears.results.parts import ComparedTable, one_of_each, parts_of
@@ -135,7 +134,6 @@ def report(
         runs=dict(zip((system.name for system in systems), runs, strict=True)),
         differences=_differences(comparison, advised, measure, look),
         **_recalls(searched, questions, look),
-        searched=_by_search(searched, questions, look),
         **benchmark.card(),
     )
 
@@ -260,24 +258,6 @@ def _recalls(systems: Sequence[System], questions: Sequence[Question], look: Loo
         "recalls": recalls,
         "depths": [k for k in DEPTHS if any(k in found for found in recalls.values())],
     }
-
-
-def _by_search(systems: Sequence[System], questions: Sequence[Question], look: Looks) -> str:
-    """Return the chart of the gold that the first searches found, if a system searches twice."""
-    traces = (trace for system in systems for trace in system.traces.values())
-    if all(len(trace.searches or ()) < 2 for trace in traces):
-        return ""
-    points: list[Content] = []
-    searches = {f"{RECALL}_at_search@{n}": n for n in FIRST}
-    for system in systems:
-        # Values are means over repeats, of which the traces are the first.
-        found = pd.DataFrame({**trace_values(questions, system.traces), **system.values})
-        points += [
-            {"name": system.name, "n": searches[name], "recall": mean, **look[system.name]}
-            for name, mean in found.mean().items()
-            if name in searches
-        ]
-    return by_search(points) if points else ""
 
 
 def _recall(system: System, questions: Sequence[Question]) -> dict[int, tuple[float, float, float]]:
