@@ -82,22 +82,6 @@ def beginning(text: str, size: int, whole_sentences: bool) -> str:
     return fitting or ("" if whole_sentences else part)
 
 
-def texts_to_show(
-    questions: Sequence[Question], corpus: Path, run: Path, settings: GeneratorSettings
-) -> dict[str, Texts]:
-    """Return question_id to at most ``settings.documents`` chunks with texts, for every question.
-
-    Gold documents are sorted by descending grade.
-
-    Args:
-        run: of documents (TREC) or of chunks (Parquet).
-
-    Raises:
-        FormatError: the corpus lacks a document, or a file cannot be read.
-    """
-    return with_texts(_chosen(questions, run, settings), corpus)
-
-
 def with_texts(chosen: Chunks, corpus: Path) -> dict[str, Texts]:
     """Return chunks by question_id with their texts.
 
@@ -119,7 +103,17 @@ def _below_name(chunk: Chunk, text: str) -> str:
     return text if chunk.end is None else f"{chunk.doc_id}\n\n{text}"
 
 
-def _chosen(questions: Sequence[Question], run: Path, settings: GeneratorSettings) -> Chunks:
+def chosen(questions: Sequence[Question], run: Path, settings: GeneratorSettings) -> Chunks:
+    """Return question_id to at most ``settings.documents`` chunks, for every question.
+
+    Gold documents are sorted by descending grade.
+
+    Args:
+        run: of documents (TREC) or of chunks (Parquet).
+
+    Raises:
+        FormatError: the run cannot be read.
+    """
     most, ids = settings.documents, [question.question_id for question in questions]
     if settings.context == "none":
         return dict.fromkeys(ids, ())

@@ -7,7 +7,7 @@ from pathlib import Path
 from bears.answers.citations import cited
 from bears.answers.prompts import AnswerPrompt, mark_of, messages
 from bears.answers.settings import GIVEN_UP, GeneratorSettings, generator_of
-from bears.answers.shown import Shown, show, texts_to_show
+from bears.answers.shown import Shown, chosen, show, with_texts
 from bears.config.shape import Choice, WrittenIn
 from bears.errors import ConfigurationError
 from bears.files.records import read_questions
@@ -128,6 +128,6 @@ def read_task(
             "choose one with a model or generator=sentence"
         )
     questions = read_questions(queries)
-    found = texts_to_show(questions, corpus, within if settings.within else chunks, settings)
-    shown = {key: show(texts, settings.tokens) for key, texts in found.items()}
+    found = chosen(questions, within if settings.within else chunks, settings)
+    shown = {key: show(texts, settings.tokens) for key, texts in with_texts(found, corpus).items()}
     return AnswerTask(settings, written_in, questions, shown)

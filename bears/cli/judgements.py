@@ -68,7 +68,6 @@ SHEET = Sheet(
 """A passage has ``start`` and ``end``."""
 AUDIT = "audit"
 """The stage whose candidates take the place of a run."""
-RANGE = ("start", "end")
 LONGEST = 2000
 """Characters of a document that a person is shown."""
 
@@ -114,7 +113,8 @@ def pool(
     chosen = pooled(runs.values(), depth, unknown if without_gold else {**unknown, **judged})
     rows = [
         {
-            **dict(zip(SHEET.place, (i, chunk.doc_id, *_range(chunk)), strict=True)),
+            **{"record_id": i, "doc_id": chunk.doc_id},
+            **({} if chunk.end is None else {"start": chunk.start, "end": chunk.end}),
             **_shown(questions[i], chunk, texts[chunk]),
         }
         for i, names in chosen.items()
@@ -203,7 +203,11 @@ def _runs(
     runs = {} if words else {each.name: _ranked(each) for each in here}
     for word in words:
         if word == AUDIT or Path(word).is_file():
-            runs[word] = _candidates(config) if word == AUDIT else _in_file(Path(word), records)
+            if word == AUDIT:
+                runs[word] = _candidates(config)
+            else:
+                asked = {question.question_id for question in records.questions}
+                runs[word] = whole_documents(read_table(Path(word), asked).rankings())
             for doc_id in (hit.doc_id for ranking in runs[word].values() for hit in ranking):
                 if doc_id not in documents:
                     raise FormatError(
@@ -229,12 +233,6 @@ def _ranked(system: System) -> ChunkRun:
     return {key: trace.ranking for key, trace in system.traces.items()}
 
 
-def _in_file(file: Path, records: Records) -> ChunkRun:
-    """Return the rankings of a run file, whose ids are those of whole documents."""
-    asked = {question.question_id for question in records.questions}
-    return whole_documents(read_table(file, asked).rankings())
-
-
 def _candidates(config: Config) -> ChunkRun:
     """Return what `audit` found. Raises as `made`."""
     [folder] = made(config, AUDIT, files_of(config).audited)
@@ -243,10 +241,6 @@ def _candidates(config: Config) -> ChunkRun:
         key, chunk = row["question_id"], Chunk(row["doc_id"], row["start"], row["end"])
         found[key] = (*found.get(key, ()), ChunkHit(chunk, 0.0))
     return found
-
-
-def _range(chunk: Chunk) -> tuple[int | str, int | str]:
-    return ("", "") if chunk.end is None else (chunk.start, chunk.end)
 
 
 def read_judgements(
@@ -270,10 +264,8 @@ def read_judgements(
         question, document = questions.get(row["record_id"]), documents.get(row["doc_id"])
         if question is None or document is None:
             return None
-        if row["end"]:
-            chunk = Chunk(document.doc_id, *(parse(int, row[name], name) for name in RANGE))
-        else:
-            chunk = Chunk(document.doc_id)
+        place = (parse(int, row[name], name) for name in ("start", "end") if row["end"])
+        chunk = Chunk(document.doc_id, *place)
         return _shown(question, chunk, chunk.of(document.content))
 
     def entry(where: str, row: Row) -> PairDecision:
@@ -286,12 +278,7 @@ def read_judgements(
 
 
 def _shown(question: Question, chunk: Chunk, text: str) -> dict[str, str]:
-    """Return the texts of a row."""
-    texts = question.question, question.gold_answer, _excerpt(chunk, text)
-    return dict(zip(SHEET.texts, texts, strict=True))
-
-
-def _excerpt(chunk: Chunk, text: str) -> str:
-    """Return a passage, or the beginning of a whole document."""
-    long = chunk.end is None and len(text) > LONGEST
-    return f"{text[: LONGEST - 1]}…" if long else text
+    """Return the texts of a row: of a whole document, the beginning."""
+    if chunk.end is None and len(text) > LONGEST:
+        text = f"{text[: LONGEST - 1]}…"
+    return {"question": question.question, "answer": question.gold_answer, "document": text}

@@ -14,7 +14,7 @@ import yaml
 
 from bears.config.ledger.entries import Acceptances, Ledger
 from bears.config.packaged import conf_folders, require_project
-from bears.config.secrets import refuse_secrets, without_secret
+from bears.config.secrets import refuse_secrets
 from bears.config.shape import BenchmarkIdentity, Choice, Configuration
 from bears.config.typed import parse
 from bears.errors import ConfigurationError
@@ -265,8 +265,9 @@ def _refusal(error: Exception, selection: Mapping[str, Any]) -> ConfigurationErr
     remedy = ""
     if overrides := selection.get("overrides", []):
         # DVC leaves the overrides of an experiment there, and the next one may not have their keys.
-        shown = [without_secret(item) for item in overrides]
-        remedy = f"\nparams.yaml has overrides: {shown}; -S 'overrides=[]' drops them"
+        # A value may be a secret.
+        names = ", ".join(item.partition("=")[0] for item in overrides)
+        remedy = f"\nparams.yaml has overrides of {names}; -S 'overrides=[]' drops them"
     if isinstance(error, UnsupportedInterpolationType):
         remedy = f". Only other settings can be named so, as ${{a.b}}; {KEYS}{remedy}"
     return ConfigurationError(without_passwords(f"{problem}{cause}{remedy}"))

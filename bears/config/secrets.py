@@ -79,16 +79,6 @@ def check_address(address: str, where: str) -> None:
         )
 
 
-def without_secret(override: str) -> str:
-    """Return a Hydra override with an ellipsis in place of a value that may be a secret."""
-    name, sign, value = override.partition("=")
-    try:
-        refuse_secrets({name.rpartition(".")[2]: value.strip("'\"")})
-    except ConfigurationError:
-        return f"{name}{sign}…"
-    return override
-
-
 def _secret_in(name: str, text: str, known: dict[str, str]) -> str:
     """Describe the secret in a setting; return an empty text without one."""
     for value, variable in known.items():

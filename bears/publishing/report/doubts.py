@@ -1,6 +1,5 @@
 """What may void the numbers of a comparison, and what those of a judge are worth."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from itertools import chain, combinations
@@ -74,15 +73,7 @@ LABELED: Mapping[str, str] = {
 
 def label_notes(systems: Sequence[System]) -> list[Sentence]:
     """Return what the numbers of a judge are worth, for systems that one judged."""
-    graded = [each for each in systems if each.judged]
-    notes = [*_label_notes(graded)]
-    for system in graded:
-        config = system.revision.config if system.revision else {}
-        families = {group: _families(config.get(group)) for group in MODELS}
-        if both := families.pop("judge") & set[str]().union(*families.values()):
-            about = {"system": system.name, "judge": judge_of(system), "family": min(both)}
-            notes.append(("circular", about))
-    return notes
+    return [*_label_notes([each for each in systems if each.judged])]
 
 
 def _label_notes(graded: Sequence[System]) -> Iterator[Sentence]:
@@ -113,15 +104,3 @@ def _label_notes(graded: Sequence[System]) -> Iterator[Sentence]:
                 about |= {"n": given, "of": len(pair.names)}
                 about["command"] = command(["labels", "next", *names, *options], group)
                 yield "labels_none", about
-
-
-MODELS = ("judge", "generator", "rewriter", "retriever")
-"""The groups of the configuration whose models may be of one family."""
-
-
-def _families(part: Any) -> set[str]:
-    """Return the first letters of the names of all models in a part of a configuration."""
-    if not isinstance(part, Mapping):
-        return set()
-    own = re.match(r"[a-z]+", str(part.get("model") or "").rpartition("/")[2].lower())
-    return {own[0]} if own else set().union(*map(_families, part.values()))
