@@ -179,7 +179,7 @@ def import_decisions(
                 f"{new.decision}. Nothing was imported; --replace overwrites the earlier ones"
             )
         taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
-        ledger.add("judgements", taken, ("question_id", "doc_id", "quotation"))
+        ledger.add("judgements", taken, PairDecision.names)
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")

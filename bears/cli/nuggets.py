@@ -111,7 +111,7 @@ def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark
         gone = {old.nugget_id for _, old in again}
         kept = {old.nugget_id for old in known} - gone
         taken = [new for _, new in decisions if new and new.nugget_id not in kept]
-        ledger.add("nuggets", taken, ("nugget_id",), lambda old: old["nugget_id"] in gone)
+        ledger.add("nuggets", taken, Nugget.names, lambda old: old["nugget_id"] in gone)
     questions = len({one.question_id for one in taken})
     print(
         f"{path}: {len(taken)} nuggets of {questions} questions, {len(gone)} replaced or removed; "

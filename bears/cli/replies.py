@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bears.config.ledger.entries import Review
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, RepliesMissing
@@ -163,7 +164,7 @@ def review(
         again = {each.place: each.sent_back for each in reviews}
         times = [again.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
         counted = map(lambda new, n: replace(new, times=n), decisions, times)
-        ledger.add("reviews", counted, ("record_id", "field"))
+        ledger.add("reviews", counted, Review.names)
     print(f"{path}: {len(decisions)} decisions")
 
 

@@ -93,7 +93,7 @@ def decided(
     return project / name
 
 
-def in_ledger() -> dict[tuple[str, str], tuple[str, str]]:
+def in_ledger() -> dict[tuple[str, ...], tuple[str, str]]:
     found = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "ledger").judgements
     return {one.place[:2]: (one.decision, one.author) for one in found}
 

@@ -317,11 +317,11 @@ ENTRY = {"record_id": "r", "field": "question", "reason": "why"}
         ({"edits": [{**ENTRY, "field": "gold_ids", "old": "", "new": ""}]}, "ledger.edits.0.field"),
         (
             {"edits": [{**ENTRY, "old": "a", "new": new} for new in ("b", "c")]},
-            "two edits of question of r; keep one of them",
+            "two decisions on r question; keep one of them",
         ),
         (
             {"reviews": [{**ENTRY, "decision": word} for word in ("accept", "retranslate")]},
-            "two reviews of question of r; keep one of them",
+            "two decisions on r question; keep one of them",
         ),
         ({"reviews": [{**ENTRY, "decision": "accept", "times": -1}]}, "ledger.reviews.0.times"),
         ({"replacements": [{"question_id": "q"}]}, "ledger.replacements.0.reason"),

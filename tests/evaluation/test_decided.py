@@ -159,7 +159,7 @@ def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
         with open_ledger(path) as ledger:
             ledger.add("judgements", [judgement], PAIR)
     assert parse(Ledger, yaml_value(path), "ledger").judgements == (judgement,)
-    with pytest.raises(ConfigurationError, match="two judgements of d for q"):
+    with pytest.raises(ConfigurationError, match="two decisions on q d; keep"):
         parse(Ledger, {"judgements": [first, {**first, "decision": "partial"}]}, "ledger")
 
 

@@ -25,9 +25,9 @@ from bears.files.spreadsheet import write_csv
 from bears.files.traces import write_traces
 from bears.files.trec import run_writer
 from bears.layout import BenchmarkFiles
-from bears.publishing.report.advice import Prefer, advise, compared, headline, rows
+from bears.publishing.report.advice import Prefer, advise, compared, headline, mean_of, rows
 from bears.publishing.report.doubts import doubts
-from bears.publishing.report.page import _differences, group_row, report
+from bears.publishing.report.page import _differences, report
 from bears.publishing.report.words import part, phrase, words
 from bears.results.costs import Costs, dollars
 from bears.results.parts import ComparedTable
@@ -259,7 +259,7 @@ def test_a_page_shows_audit_and_prices(
 
 def test_intervals_of_groups_are_those_of_compare() -> None:
     values = np.random.default_rng(0).choice([0.3, 0.39, 0.5, 0.63], 40)
-    row = group_row(System("a", "", pd.DataFrame({"m": values})), np.ones(40, np.bool_), "m")
+    row = mean_of(System("a", "", pd.DataFrame({"m": values})), "m", np.ones(40, np.bool_))
     assert row
     ids = [f"q{i:02}" for i in range(40)]
     both = [System(n, "", pd.DataFrame({"m": values}, index=ids)) for n in ("a", "b")]

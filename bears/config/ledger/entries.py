@@ -7,12 +7,24 @@ irrelevant.
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, TypeVar
 
 from pydantic import AfterValidator, Field
 
 from bears.files.visible import blank
 from bears.types import Finding, ForbidsExtra
+
+
+class Decision(ForbidsExtra):
+    """What a person decides about one thing."""
+
+    names: ClassVar[tuple[str, ...]]
+    """The fields that say what it is about, which must not be decided twice."""
+
+    @property
+    def place(self) -> tuple[str, ...]:
+        """Return what it is about."""
+        return tuple(getattr(self, name) for name in self.names)
 
 
 @dataclass(frozen=True)
@@ -25,7 +37,7 @@ class Replacement(ForbidsExtra):
 
 
 @dataclass(frozen=True)
-class Edit(ForbidsExtra):
+class Edit(Decision):
     """Correct one field of one record.
 
     Args:
@@ -35,6 +47,8 @@ class Edit(ForbidsExtra):
         new: the whole new text.
     """
 
+    names = ("record_id", "field")
+
     record_id: str
     field: Literal["question", "gold_answer", "content"]
     old: str
@@ -42,14 +56,9 @@ class Edit(ForbidsExtra):
     reason: str
     author: str = ""
 
-    @property
-    def about(self) -> str:
-        """Return what must not be decided twice."""
-        return f"edits of {self.field} of {self.record_id}"
-
 
 @dataclass(frozen=True)
-class Review(ForbidsExtra):
+class Review(Decision):
     """A person's decision about one translation.
 
     Args:
@@ -58,6 +67,8 @@ class Review(ForbidsExtra):
         text: the corrected text.
         times: how often the text was sent back, including earlier reviews.
     """
+
+    names = ("record_id", "field")
 
     record_id: str
     field: Literal["question", "gold_answer", "content"]
@@ -74,23 +85,13 @@ class Review(ForbidsExtra):
             )
 
     @property
-    def place(self) -> tuple[str, str]:
-        """Return the record and the field that it is about."""
-        return self.record_id, self.field
-
-    @property
-    def about(self) -> str:
-        """Return what must not be decided twice."""
-        return f"reviews of {self.field} of {self.record_id}"
-
-    @property
     def sent_back(self) -> int:
         """Return how often the text is to be translated again."""
         return self.times or int(self.decision == "retranslate")
 
 
 @dataclass(frozen=True)
-class PairDecision(ForbidsExtra):
+class PairDecision(Decision):
     """A person's decision about whether a document answers a question.
 
     Args:
@@ -99,23 +100,14 @@ class PairDecision(ForbidsExtra):
         quotation: the passage of the document that it is about; empty: the whole document.
     """
 
+    names = ("question_id", "doc_id", "quotation")
+
     question_id: str
     doc_id: str
     decision: Literal["relevant", "partial", "not"]
     reason: str = ""
     author: str = ""
     quotation: str = ""
-
-    @property
-    def place(self) -> tuple[str, str, str]:
-        """Return the question, document and passage that the decision is about."""
-        return self.question_id, self.doc_id, self.quotation
-
-    @property
-    def about(self) -> str:
-        """Return what must not be decided twice."""
-        passage = f" ({self.quotation!r})" if self.quotation else ""
-        return f"judgements of {self.doc_id}{passage} for {self.question_id}"
 
 
 @dataclass(frozen=True)
@@ -147,7 +139,7 @@ class LabelDraw(ForbidsExtra):
 
 
 @dataclass(frozen=True)
-class Nugget(ForbidsExtra):
+class Nugget(Decision):
     """A fact that an answer should have.
 
     Args:
@@ -158,6 +150,8 @@ class Nugget(ForbidsExtra):
         written: the id of the model's nugget, if the person changed it.
     """
 
+    names = ("nugget_id",)
+
     question_id: str
     nugget_id: str
     text: str
@@ -166,22 +160,18 @@ class Nugget(ForbidsExtra):
     author: str = ""
     written: str = ""
 
-    @property
-    def about(self) -> str:
-        """Return what must not be decided twice."""
-        return f"nuggets {self.text!r} of {self.question_id}"
-
 
 Entry = Replacement | Edit | Review | PairDecision | LabelDraw | Nugget
-E = TypeVar("E", Edit, Review, PairDecision, Nugget)
+E = TypeVar("E", bound=Decision)
 
 
 def _once(entries: tuple[E, ...]) -> tuple[E, ...]:
     """Return each entry once; refuse two different ones about the same thing."""
-    decided: dict[str, E] = {}
+    decided: dict[tuple[str, ...], E] = {}
     for entry in entries:
-        if decided.setdefault(entry.about, entry) != entry:
-            raise ValueError(f"two {entry.about:.200}; keep one of them")
+        if decided.setdefault(entry.place, entry) != entry:
+            about = " ".join(filter(None, entry.place))
+            raise ValueError(f"two decisions on {about:.200}; keep one of them")
     return tuple(decided.values())
 
 

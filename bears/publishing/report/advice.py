@@ -51,16 +51,23 @@ def compared(part: ComparedTable) -> Comparison:
 
 
 def _untested(system: System) -> dict[str, Any]:
-    measures, of = {}, clusters_in(system.kinds)
-    for name in map(str, system.values):
-        defined = system.defined(name)
-        # The page shows measures from 0 to 1.
-        if defined and min(defined) >= 0 and max(defined) <= 1:
-            values = system.values[name].to_numpy(float)
-            low, high = mean_interval(values, name, of)
-            mean = math.fsum(defined) / len(defined)
-            measures[name] = {"mean": mean, "low": low, "high": high}
-    return {"name": system.name, "measures": measures}
+    # The page shows measures from 0 to 1.
+    shares = system.values.apply(lambda column: column.dropna().between(0, 1).all())
+    found = {str(name): mean_of(system, str(name)) for name in system.values if shares[name]}
+    return {"name": system.name, "measures": {name: one for name, one in found.items() if one}}
+
+
+def mean_of(system: System, measure: str, chosen: Any = slice(None)) -> dict[str, float] | None:
+    """Return the mean of the chosen questions and its interval; None without a value."""
+    if measure not in system.values:
+        return None
+    values = system.values[measure][chosen].to_numpy(float)
+    defined = [float(value) for value in values if not math.isnan(value)]
+    if not defined:
+        return None
+    clusters = clusters_in(system.kinds[chosen]) if len(system.kinds) else None
+    low, high = mean_interval(values, measure, clusters)
+    return {"mean": math.fsum(defined) / len(defined), "low": low, "high": high}
 
 
 def better_of(pair: Mapping[str, Any]) -> str | None:

@@ -8,7 +8,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from bears.answers.judging.ruling import VALUES
@@ -18,7 +17,7 @@ from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
-from bears.evaluation.means import mean_interval, mean_intervals
+from bears.evaluation.means import mean_intervals
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
 from bears.publishing.report import advice, doubts, words
@@ -290,26 +289,16 @@ def _grouped(
         groups = []
         for name in sorted({getattr(question, field) for question in questions}):
             chosen = np.array([getattr(q, field) == name and q.judged for q in questions])
-            found_rows = [row for system in systems if (row := group_row(system, chosen, measure))]
+            means = {each.name: advice.mean_of(each, measure, chosen) for each in systems}
+            found_rows = [{**mean, "name": each} for each, mean in means.items() if mean]
             # One question says nothing about a group.
             if found_rows and chosen.sum() > 1:
-                svg = interval_rows([{**row, **look[row["name"]]} for row in found_rows])
+                svg = interval_rows([{**row, **look[str(row["name"])]} for row in found_rows])
                 judged = int(chosen.sum())
                 groups.append({"name": name, "n": judged, "rows": found_rows, "svg": svg})
         # One group is what the section before shows.
         found += [(key, groups)] if len(groups) > 1 else []
     return found
-
-
-def group_row(system: System, chosen: Any, measure: str) -> Content | None:
-    """Return the mean of the chosen questions and its interval; None without a value."""
-    column = system.values[measure][chosen] if measure in system.values else pd.Series(dtype=float)
-    if not column.notna().any():
-        return None
-    clusters = clusters_in(system.kinds[chosen]) if len(system.kinds) else None
-    values = column.to_numpy(float)
-    low, high = mean_interval(values, measure, clusters)
-    return {"name": system.name, "mean": float(column.mean()), "low": low, "high": high}
 
 
 def _answered(system: System) -> Content:
