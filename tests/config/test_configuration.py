@@ -195,7 +195,7 @@ def test_a_file_that_says_what_it_is_made_of_replaces_ours(tmp_path: Path, text:
 
 def test_an_override_that_an_earlier_experiment_left_is_shown_with_the_remedy() -> None:
     selection = {**MINI, "overrides": ["sources.beir.path=/data"]}
-    remedy = re.escape("params.yaml has overrides: ['sources.beir.path=/data']; -S 'overrides=[]'")
+    remedy = re.escape("params.yaml has overrides of sources.beir.path; -S 'overrides=[]'")
     with pytest.raises(ConfigurationError, match=rf"'sources\.beir\.path'(?s:.*){remedy}"):
         compose(CONF, selection)
     with pytest.raises(ConfigurationError) as no:

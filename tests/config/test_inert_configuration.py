@@ -154,7 +154,7 @@ def test_a_key_is_not_taken_for_the_name_of_its_variable(key: str | int) -> None
 
 def test_an_error_of_another_setting_does_not_show_a_key_among_the_overrides() -> None:
     overrides = [f"translator.api_key_env='{LONG[:32]}'", "sample.sed=7"]
-    with pytest.raises(ConfigurationError, match=r"api_key_env=….*sample\.sed=7") as refused:
+    with pytest.raises(ConfigurationError, match=r"api_key_env, sample\.sed;") as refused:
         compose(CONF, {**MINI, "overrides": overrides})
     assert LONG[:32] not in str(refused.value)
 
