@@ -130,39 +130,39 @@ def labeled_of(draws: Iterable[LabelDraw]) -> list[LabelDraw]:
 def _graded(
     key: str,
     columns: Sequence[str],
-    words: Mapping[str, int],
-    gains: Sequence[float],
+    gains: Mapping[str, float],
     weights: Mapping[tuple[str, str], float],
-    judged: Mapping[tuple[str, str], int],
+    judged: Mapping[tuple[str, str], str],
     questions: Iterable[str],
     read: Callable[[str, str], Sequence[Any]],
 ) -> Labelable:
     """Return items that one person grades at a time; the stratum is the judge's label.
 
     Args:
-        key, columns, words: of the table.
-        gains: what each label of ``words`` counts.
+        key, columns: of the table.
+        gains: each label to what it counts.
         weights: question_id and name of each item to its weight, which is not 0.
         judged: the same to a judge's label, if it gave one.
         questions: the ids of all questions.
         read: returns the cells of an item.
     """
-    unknown, best = len(gains), max(gains)
-    labels = [judged.get(name, unknown) for name in weights]
+    unknown, best = len(gains), max(gains.values())
+    words = {word: place for place, word in enumerate(gains)}
+    given = [judged.get(name, "") for name in weights]
     number = {question: place for place, question in enumerate(questions)}
     items = Items(
         np.array([*weights.values()]),
-        np.array([0.0 if label == unknown else gains[label] for label in labels]),
-        np.array(labels, int),
+        np.array([gains.get(word, 0.0) for word in given]),
+        np.array([words.get(word, unknown) for word in given], int),
         [(best / 2) ** 2] * (unknown + 1),
         np.array([number[question] for question, _ in weights], int),
         len(number),
         0,
         best,
     )
-    names = list(weights)
+    names, counts = list(weights), [*gains.values()]
     return Labelable(
-        key, columns, words, names, items, lambda draw: read(*draw.name), gains.__getitem__
+        key, columns, words, names, items, lambda draw: read(*draw.name), counts.__getitem__
     )
 
 
@@ -243,10 +243,9 @@ def document_pair(
     return _graded(
         " ".join([*(digest_of(each)[:12] for each in both), measure.name]),
         ("question", "document"),
-        {str(grade): grade for grade in range(HIGHEST + 1)},
-        [measure.gain(grade) for grade in range(HIGHEST + 1)],
+        {str(grade): measure.gain(grade) for grade in range(HIGHEST + 1)},
         {name: weights[name] for name in sorted(weights) if weights[name]},
-        {(q, doc_id): grade for q, own in grades.items() for doc_id, grade in own.items()},
+        {(q, doc_id): str(grade) for q, own in grades.items() for doc_id, grade in own.items()},
         questions,
         # A spreadsheet cuts longer cells itself.
         lambda question, doc_id: [questions[question], texts()[doc_id][:LONGEST]],
@@ -277,8 +276,7 @@ def answer_pair(
             f"over {what}"
         )
     scale = SCALES[what]
-    labels = {word: label for label, word in enumerate(scale.values)}
-    weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], int]()
+    weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], str]()
     cells, questions = dict[tuple[str, str], list[Any]](), set[str]()
     for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
         for question, row in sorted(rows.items()):
@@ -292,14 +290,12 @@ def answer_pair(
                 if part and texts[-1].strip():
                     name = question, f"{side} {each['name']}"
                     weights[name], cells[name] = sign * part / sum(parts), texts
-                    if each["verdict"] in labels:
-                        judged[name] = labels[each["verdict"]]
+                    judged[name] = each["verdict"]
     written = {" ".join(name): texts for name, texts in cells.items()}
     return _graded(
         f"{digest_of(written)[:12]} {measure}",
         scale.texts,
-        labels,
-        [*scale.values.values()],
+        scale.values,
         weights,
         judged,
         sorted(questions),

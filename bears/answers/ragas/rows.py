@@ -5,12 +5,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from bears.answers.task import AnswerTask
 from bears.errors import FormatError
-from bears.files.intake.files import json_value
-from bears.files.records import adapter_of
+from bears.files.records import json_as
 from bears.files.spreadsheet import read_named
 from bears.files.traces import read_traces
 from bears.files.visible import blank
@@ -107,9 +104,8 @@ def _row(cells: Mapping[str, str], gaps: bool, where: str) -> RagasRow:
 
 def _texts(cell: str, where: str) -> tuple[str, ...]:
     try:
-        value = json_value(cell.encode(), "contexts")
-        return tuple(adapter_of(list[str]).validate_python(value, strict=True))
-    except (FormatError, ValidationError):
+        return tuple(json_as(list[str], cell, "contexts"))
+    except FormatError:
         raise FormatError(
             f"{where}: contexts is {cell!r:.60}; expected a JSON list of texts, as Python's "
             'json.dumps writes it: ["…", "…"]'
