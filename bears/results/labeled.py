@@ -10,7 +10,6 @@ import pandas as pd
 from bears.answers.judging.labelable import (
     LINEAR,
     Labelable,
-    LinearMeasure,
     answer_pair,
     document_pair,
     grades_in,
@@ -61,7 +60,7 @@ def labelable_of(measure: str, systems: Sequence[System]) -> Labelable | None:
             return answer_pair(what, measure, ours, theirs)
     if not GRADES.fullmatch(measure):
         return None
-    linear = LinearMeasure(measure.removeprefix("graded_"))
+    linear = measure.removeprefix("graded_")
     first, second = (*(each.rankings for each in systems), {})[:2]
     asked = dict.fromkeys(map(str, systems[0].values.index), "")
     return document_pair(first, second, linear, grades_of(systems), asked, Path())

@@ -58,12 +58,13 @@ def labelable(
 def _documents(
     words: Sequence[str], measure: str, grades: Path | None, benchmark: str
 ) -> Labelable:
-    linear, systems = judged_items.LinearMeasure(measure), chosen(words, benchmark, least=1)
+    judged_items.linear(measure)  # Refuses another one before anything is read.
+    systems = chosen(words, benchmark, least=1)
     records = records_of(selected(composed(benchmark)).benchmark.name)
     questions = {each.question_id: each.question for each in records.questions}
     ours, theirs = (*(system.rankings for system in systems), {})[:2]
     found = read_qrels(grades, judged_items.HIGHEST) if grades else grades_of(systems)
-    return judged_items.document_pair(ours, theirs, linear, found, questions, records.corpus)
+    return judged_items.document_pair(ours, theirs, measure, found, questions, records.corpus)
 
 
 def _judged(word: str, benchmark: str) -> dict[str, dict[str, str]]:

@@ -21,7 +21,7 @@ from bears.answers.judging.chosen import judge_of
 from bears.answers.judging.files import read_unjudged
 from bears.answers.judging.graded import cases_of, measures, with_items
 from bears.answers.judging.graded import judged as judge_items
-from bears.answers.judging.labelable import LinearMeasure
+from bears.answers.judging.labelable import linear
 from bears.answers.judging.model import ModelJudge, VerdictRequest, VerdictTask, kept, read_ruling
 from bears.answers.judging.ruling import SCALES, Graded, Item, Ruling
 from bears.cli import main
@@ -330,8 +330,8 @@ def test_precision_counts_as_trec_does_from_grade_2_on(grades: list[int]) -> Non
     own = measures([Graded(item("relevance"), Ruling(str(grade))) for grade in grades], 0)
     assert own["graded_precision@10"] == pytest.approx(theirs)
     # What people label follows.
-    linear = LinearMeasure("precision@10")
-    summed = sum(linear.weight(rank + 1) * linear.gain(grade) for rank, grade in enumerate(grades))
+    weights, gains = linear("precision@10")
+    summed = sum(weights[rank] * gains[grade] for rank, grade in enumerate(grades))
     assert summed == pytest.approx(theirs)
 
 

@@ -11,7 +11,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from bears.answers.judging.labelable import Grades, LinearMeasure, document_pair
+from bears.answers.judging.labelable import Grades, document_pair, linear
 from bears.answers.judging.pairs import GUESSES
 from bears.evaluation.clusters import Floats
 from bears.evaluation.labeling import (
@@ -191,11 +191,11 @@ def documents(
     kind: str, measure: str, people: Grades, model: Grades, rng: np.random.Generator
 ) -> tuple[Items, Floats]:
     """The items of two runs, and people's labels of all."""
-    linear, questions = LinearMeasure(measure), dict.fromkeys(people, "")
-    ours, theirs = KINDS[kind](people, rng, linear.k)
-    pair = document_pair(ours, theirs, linear, model, questions, Path())
+    (weights, gains), questions = linear(measure), dict.fromkeys(people, "")
+    ours, theirs = KINDS[kind](people, rng, len(weights))
+    pair = document_pair(ours, theirs, measure, model, questions, Path())
     grades = [people[question][doc_id] for question, doc_id in pair.names]
-    return pair.items, np.array([linear.gain(grade) for grade in grades])
+    return pair.items, np.array([gains[grade] for grade in grades])
 
 
 @pytest.mark.slow

@@ -129,11 +129,6 @@ class JudgedQuestion:
         return VALUES[self.ruling.verdict] if self.ruling else math.nan
 
     @cached_property
-    def places(self) -> list[str]:
-        """Return the obstacle at which each gold document stopped."""
-        return list(gold_places(self.question, self.trace).values())
-
-    @cached_property
     def cause(self) -> str:
         """Return a word of `CAUSES`."""
         verdict = self.ruling.verdict if self.ruling else "unscored"

@@ -172,46 +172,31 @@ Grades = Mapping[str, Mapping[str, int]]
 """question_id to doc_id to grade, from 0."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinearMeasure:
-    """A measure that is a sum over documents of weight times gain.
+def linear(measure: str) -> tuple[list[float], list[float]]:
+    """Return the weight of each rank and the gain of each grade, of which a measure is the sum.
 
     For ``precision@k`` the gain is 1 from grade `RELEVANT` on, and the weight 1/k. For ``dcg@k``
     the gain is the grade, and the weight 1/log2(rank + 1).
+
+    Raises:
+        FormatError: it is another measure.
     """
-
-    name: str
-
-    def __post_init__(self) -> None:
-        if not re.fullmatch(r"(precision|dcg)@[1-9][0-9]{0,5}", self.name):
-            raise FormatError(
-                f"--measure is {self.name!r:.80}; expected precision@K or dcg@K, which are sums "
-                "over documents"
-            )
-
-    @property
-    def k(self) -> int:
-        """Return the cutoff."""
-        return int(self.name.partition("@")[2])
-
-    @property
-    def graded(self) -> bool:
-        """Return whether the size of a grade counts."""
-        return self.name.startswith("dcg")
-
-    def weight(self, rank: int) -> float:
-        """Return the weight of a gain at a rank, from 1."""
-        return 1 / math.log2(rank + 1) if self.graded else 1 / self.k
-
-    def gain(self, grade: int) -> float:
-        """Return the gain of a grade."""
-        return float(grade if self.graded else grade >= RELEVANT)
+    found = re.fullmatch(r"(precision|dcg)@([1-9][0-9]{0,5})", measure)
+    if not found:
+        raise FormatError(
+            f"--measure is {measure!r:.80}; expected precision@K or dcg@K, which are sums over "
+            "documents"
+        )
+    k, grades = int(found[2]), range(HIGHEST + 1)
+    if found[1] == "dcg":
+        return [1 / math.log2(rank + 1) for rank in range(1, k + 1)], [*map(float, grades)]
+    return [1 / k] * k, [float(grade >= RELEVANT) for grade in grades]
 
 
 def document_pair(
     ours: Mapping[str, Ranking],
     theirs: Mapping[str, Ranking],
-    measure: LinearMeasure,
+    measure: str,
     grades: Grades,
     questions: Mapping[str, str],
     corpus: Path,
@@ -224,13 +209,14 @@ def document_pair(
         questions: question_id to text, of the whole benchmark.
         corpus: the file of the documents.
     """
+    ranks, gains = linear(measure)
     weights: defaultdict[tuple[str, str], float] = defaultdict(float)
     for sign, run in ((1, ours), (-1, theirs)):
         for question in questions:
-            for rank, hit in enumerate(run.get(question, ())[: measure.k], start=1):
-                weights[question, hit.doc_id] += sign * measure.weight(rank)
+            for weight, hit in zip(ranks, run.get(question, ()), strict=False):
+                weights[question, hit.doc_id] += sign * weight
     both = (
-        {q: [hit.doc_id for hit in run[q][: measure.k]] for q in sorted(run)}
+        {q: [hit.doc_id for hit in run[q][: len(ranks)]] for q in sorted(run)}
         for run in (ours, theirs)
     )
 
@@ -241,9 +227,9 @@ def document_pair(
         return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
 
     return _graded(
-        " ".join([*(digest_of(each)[:12] for each in both), measure.name]),
+        " ".join([*(digest_of(each)[:12] for each in both), measure]),
         ("question", "document"),
-        {str(grade): measure.gain(grade) for grade in range(HIGHEST + 1)},
+        {str(grade): gain for grade, gain in enumerate(gains)},
         {name: weights[name] for name in sorted(weights) if weights[name]},
         {(q, doc_id): str(grade) for q, own in grades.items() for doc_id, grade in own.items()},
         questions,

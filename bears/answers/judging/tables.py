@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures
+from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures, gold_places
 from bears.config.typed import parse
 from bears.evaluation.answers.score import MEANS
 from bears.evaluation.repeats import PLACES
@@ -25,7 +25,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
 
     Each repeat of a question, and each judgement of a repeat, has a row.
     """
-    places = [row.places for row in rows]
+    places = [list(gold_places(row.question, row.trace).values()) for row in rows]
     numbers = {name: [getattr(row, name) for row in rows] for name in PLACES}
     columns: dict[str, Sequence[Any]] = {
         **{name: own for name, own in numbers.items() if max(own, default=1) > 1},
