@@ -95,12 +95,12 @@ def with_texts(chosen: Chunks, corpus: Path) -> dict[str, Texts]:
             f"{corpus} lacks {len(lacking)} documents of the run, such as {lacking[0]!r:.80}; the "
             "run belongs to another benchmark: run `dvc repro retrieve` again"
         )
-    return {key: [(each, _below_name(each, found[each])) for each in chosen[key]] for key in chosen}
-
-
-def _below_name(chunk: Chunk, text: str) -> str:
-    """Return the text of a chunk below the id of its document; a whole document stays as it is."""
-    return text if chunk.end is None else f"{chunk.doc_id}\n\n{text}"
+    # The text of a chunk stands below the id of its document; a whole document stays as it is.
+    shown = {
+        chunk: text if chunk.end is None else f"{chunk.doc_id}\n\n{text}"
+        for chunk, text in found.items()
+    }
+    return {key: [(each, shown[each]) for each in chunks] for key, chunks in chosen.items()}
 
 
 def chosen(questions: Sequence[Question], run: Path, settings: GeneratorSettings) -> Chunks:

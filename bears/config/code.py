@@ -132,19 +132,15 @@ class Modules:
             # A function may read its own docstring, as a prompt.
             words = [ast.dump(tree)]
         package = module if file.name == "__init__.py" else module.rpartition(".")[0]
-        imported = list(_absolute(imported, package))
-        roots = {name.partition(".")[0] for name in imported}
+        full = list[str]()
+        for name in imported:
+            # As in Python, a name beyond the project cannot be imported.
+            with suppress(ImportError):
+                full.append(resolve_name(name, package))
+        roots = {name.partition(".")[0] for name in full}
         carriers = sorted(CARRIERS[name] for name in roots & CARRIERS.keys())
         words += [f"{name} {_version(name)}" for name in carriers]
-        return sha256("\0".join(words).encode()).hexdigest(), imported
-
-
-def _absolute(imported: Iterable[str], package: str) -> Iterator[str]:
-    """Yield full names for those that begin with a dot, which stands for ``package``."""
-    for name in imported:
-        # As in Python, a name beyond the project cannot be imported.
-        with suppress(ImportError):
-            yield resolve_name(name, package)
+        return sha256("\0".join(words).encode()).hexdigest(), full
 
 
 @cache

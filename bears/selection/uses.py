@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import Any
 
 from bears.answers.answered import answered
-from bears.answers.judging.chosen import judge_of, tasks_of
+from bears.answers.judging.chosen import judge_of
 from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.graded import cases_of, with_items
-from bears.answers.judging.model import VerdictTask
+from bears.answers.judging.model import ModelJudge, VerdictTask
 from bears.answers.task import AnswerTask, read_task
 from bears.config import Config, checkout
 from bears.config.ledger.entries import Ledger, Nuggets
@@ -73,7 +73,7 @@ def _verdicts(config: Config) -> Iterator[tuple[VerdictTask, str]]:
     """Yield the task of the judge, if it is a model, on the selected systems' results."""
     chosen, answers = selected(config), None
     judge = judge_of(chosen.judge, chosen.generator.name)
-    if not tasks_of(judge, [], ""):
+    if not isinstance(judge, ModelJudge):
         return
     try:
         if chosen.generator.name != "none":
@@ -90,8 +90,7 @@ def _verdicts(config: Config) -> Iterator[tuple[VerdictTask, str]]:
     nuggets = parse(Nuggets, config["nuggets"], "nuggets")
     (run,) = made(config, "retrieve", files.run(chosen.retriever.name))
     rows = with_items(rows, judge, files.corpus, nuggets, run)
-    for task in tasks_of(judge, cases_of(rows), language):
-        yield task, "verdicts"
+    yield VerdictTask(judge, cases_of(rows), language), "verdicts"
 
 
 def generated_answers(config: Config) -> tuple[Path, AnswerTask]:

@@ -3,7 +3,7 @@
 import math
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
 from itertools import combinations
@@ -182,14 +182,10 @@ def _remedies(systems: Sequence[System], tie: Sequence[str], measure: str) -> di
     # A recipe says itself how many questions it takes of a source.
     if len(paths) == 1 and "sources" not in config.get("sample", {}):
         where = str(paths[0] / "questions.csv" if paths[0].is_dir() else paths[0])
-    judge = next(each for each in _judgings(chosen, measure) if each)
-    return {"where": where, "judge": judge}
-
-
-def _judgings(systems: Sequence[System], measure: str) -> Iterator[str]:
-    if re.fullmatch(OF_ANSWERS, measure) and all(system.files for system in systems):
-        yield command(["labels", "next", *(each.name for each in systems[:2])], systems)
-    yield command(["judgements", "pool", "to_judge.csv"], systems)
+    words = ["judgements", "pool", "to_judge.csv"]
+    if re.fullmatch(OF_ANSWERS, measure) and all(system.files for system in chosen):
+        words = ["labels", "next", *(each.name for each in chosen[:2])]
+    return {"where": where, "judge": command(words, chosen)}
 
 
 def command(words: Sequence[str], systems: Sequence[System]) -> str:

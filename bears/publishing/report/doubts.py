@@ -71,13 +71,9 @@ LABELED: Mapping[str, str] = {
 """The measures of a judge that labels correct, to what people label."""
 
 
-def label_notes(systems: Sequence[System]) -> list[Sentence]:
-    """Return what the numbers of a judge are worth, for systems that one judged."""
-    return [*_label_notes([each for each in systems if each.judged])]
-
-
-def _label_notes(graded: Sequence[System]) -> Iterator[Sentence]:
-    """Yield what people labeled of pairs of answers, and of the graded items of each system."""
+def label_notes(systems: Sequence[System]) -> Iterator[Sentence]:
+    """Yield what people labeled of pairs of judged answers, and of each system's graded items."""
+    graded = [each for each in systems if each.judged]
     labels = labels_of(graded)
     for measure, what in LABELED.items():
         having = [each for each in graded if measure in each.values]

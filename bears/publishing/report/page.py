@@ -80,7 +80,7 @@ def report(
         raise FormatError(f"no system has {measure!r:.80}; the measures are {', '.join(names)}")
     if any(np.nanmax(s.values[measure], initial=0) > 1 for s in systems if measure in s.values):
         raise FormatError(f"{measure} has values above 1; the page shows measures from 0 to 1")
-    notes = doubts.label_notes(systems)
+    notes = [*doubts.label_notes(systems)]
     comparisons = [advice.compared(part) for part in (lead, *below)]
     order = [row["name"] for comparison in comparisons for row in comparison["systems"]]
     order = list(dict.fromkeys([*order, *(each.name for each in systems)]))
