@@ -4,19 +4,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from itertools import groupby
-from math import comb
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 from bears.errors import FormatError
-from bears.evaluation.comparison.paired import ALPHA, draws_for, holm
-from bears.evaluation.comparison.pairs import pairs_of, placed
-from bears.evaluation.comparison.values import CLUSTER, clusters_in
-from bears.evaluation.means import mean_interval
+from bears.evaluation.comparison.result import compare
+from bears.evaluation.comparison.values import CLUSTER, Measured
 from bears.files import shown
 from bears.files.lock import locked_folder
 from bears.files.records import to_json, write_text
@@ -64,23 +60,17 @@ def standings(rows: Sequence[LeaderboardRow], known: Known) -> pd.DataFrame:
     main = main_of(rows)
     table = pd.DataFrame("", range(len(rows)), DERIVED[:-1])
     found = {place: _values(row, main, known) for place, row in enumerate(rows)}
-    of = {str(place): values for place, values in found.items() if values}
-    if not of:
-        return table
-    first = next(values.index for values, _ in of.values())
-    same = {place: values for place, (values, _) in of.items() if values.index.equals(first)}
-    clusters = next((clusters_in(kinds) for _, kinds in of.values() if CLUSTER in kinds), None)
-    matrix, different = np.column_stack([*same.values()]), set[frozenset[str]]()
-    if len(same) > 1:
-        frame = pairs_of({"": matrix}, [*same], draws_for(comb(len(same), 2)), None, clusters)
-        sure = frame[np.array(holm(frame["p"])) <= ALPHA]
-        different = set(map(frozenset, zip(sure["a"], sure["b"], strict=True)))
-    places = placed({place: float(values.mean()) for place, values in same.items()}, different)
-    for place, column in zip(same, matrix.T, strict=True):
-        low, high = mean_interval(column, main, clusters, matrix)
-        group, ranks = places[place]
-        rank = " to ".join(map(str, dict.fromkeys(ranks)))
-        table.loc[int(place)] = [cell(low), cell(high), group, rank]
+    first = next((values.index for values, _ in filter(None, found.values())), None)
+    systems = [
+        Measured(str(place), "", of[0].to_frame(main), of[1].filter([CLUSTER]))
+        for place, of in found.items()
+        if of and of[0].index.equals(first)
+    ]
+    for system in compare(systems)["systems"] if systems else ():
+        one = system["measures"][main]
+        rank = " to ".join(map(str, dict.fromkeys(one["rank"])))
+        place = int(system["name"])
+        table.loc[place] = [cell(one["low"]), cell(one["high"]), one["group"], rank]
     return table
 
 
