@@ -7,8 +7,7 @@ import pandas as pd
 
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare as compare_systems
-from bears.evaluation.comparison.values import clusters_in
-from bears.evaluation.means import mean_interval
+from bears.publishing.report.advice import mean_of
 from bears.results.system import System
 
 SHOWN = 3
@@ -47,12 +46,10 @@ class Scores:
     @property
     def intervals(self) -> pd.DataFrame:
         """Return the ``mean`` of each measure and its 95 % interval, from ``low`` to ``high``."""
-        rows, of = {}, clusters_in(self.kinds)
-        for name, column in self.by_question.dropna(axis="columns", how="all").items():
-            values = column.to_numpy(float)
-            ends = mean_interval(values, str(name), of)
-            rows[name] = (column.mean(), *ends)
-        return pd.DataFrame.from_dict(rows, "index", columns=["mean", "low", "high"])
+        system = System("", "", self.by_question, self.kinds)
+        found = {name: mean_of(system, str(name)) for name in self.by_question}
+        known = {name: one for name, one in found.items() if one}
+        return pd.DataFrame.from_dict(known, "index", columns=["mean", "low", "high"])
 
     def _repr_html_(self) -> str:
         return str(self.intervals.head(ROWS).to_html(float_format="{:.4f}".format))

@@ -10,10 +10,8 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, StrictUndefined
 
-from bears.answers.judging.ruling import VALUES
 from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
-from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
@@ -29,10 +27,8 @@ from bears.results.parts import ComparedTable, one_of_each, parts_of
 from bears.results.system import System
 from bears.types import Question
 
-SHOWN = (
-    *("success@1", "success@10", "strict@10", "recall@10", "mrr", "map"),
-    *("pass_rate", "answer_f1", "exact_match"),
-)
+OF_ANSWERS = ("pass_rate", "answer_f1", "exact_match")
+SHOWN = ("success@1", "success@10", "strict@10", "recall@10", "mrr", "map", *OF_ANSWERS)
 """Measures that are shown beside the one that decides."""
 FAMILIES = ("success", "strict", "recall", "mrr", "ndcg", "map")
 DEPTHS = (1, 2, 3, 5, 10, 20, 50, 100)
@@ -302,14 +298,8 @@ def _grouped(
 
 
 def _answered(system: System) -> Content:
-    """Count the answers that passed, and where the others went wrong."""
+    """Return what judged answers are worth, and count where the wrong ones went wrong."""
     rows = list(system.judged.values())
-    verdicts = Counter(row.get("verdict") for row in rows)
-    scored = verdicts["pass"] + verdicts["fail"]
-    ruled = [VALUES.get(row.get("verdict", ""), np.nan) for row in rows]
-    clusters = clusters_in(system.kinds.reindex(list(system.judged)))
-    low, high = share_interval(np.array(ruled), clusters) if scored else (None, None)
-    rate = verdicts["pass"] / scored if scored else None
     causes = Counter(row["cause"] for row in rows if row.get("cause"))
     choices = system.revision.selection if system.revision else {}
     return {
@@ -317,14 +307,7 @@ def _answered(system: System) -> Content:
         # Who wrote the answers and who judged them.
         "by": " / ".join(str(choices[part]) for part in ("generator", "judge") if part in choices),
         "n": len(rows),
-        "passed": {"mean": rate, "low": low, "high": high},
-        "unscored": len(rows) - scored,
-        "answer_f1": _mean(rows, "answer_f1"),
-        "exact_match": _mean(rows, "exact_match"),
+        "unscored": sum(row.get("verdict") not in ("pass", "fail") for row in rows),
+        "means": {name: advice.mean_of(system, name) for name in OF_ANSWERS},
         "causes": sorted(causes.items(), key=lambda item: (-item[1], item[0])),
     }
-
-
-def _mean(rows: Sequence[Mapping[str, Any]], name: str) -> float | None:
-    found = [float(row[name]) for row in rows if row.get(name) not in (None, "")]
-    return sum(found) / len(found) if found else None
