@@ -1,7 +1,7 @@
 """``bears replace``: another question in place of one."""
 
 from bears.config.ledger.entries import Replacement
-from bears.config.ledger.update import open_ledger
+from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.records import read_questions
 from bears.files.visible import blank
@@ -28,11 +28,10 @@ def replace_question(
     (queries,) = made(config, "sample", files_of(config).sampled / "queries_raw.json")
     path = ledger_of(name)
     known = {question.question_id for question in read_questions(queries)}
+    if question_id not in known | OpenLedger(path).decisions.replaced:
+        raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
     with open_ledger(path) as ledger:
-        replaced = ledger.decisions.replaced
-        if question_id not in known | replaced:
-            raise LedgerError(f"{name} has no question {question_id}; {queries} lists the ids")
-        if question_id in replaced:
+        if question_id in ledger.decisions.replaced:
             raise LedgerError(f"{question_id} is replaced already")
         ledger.add("replacements", [Replacement(question_id, reason, author)], ("question_id",))
     print(f"{path}: {question_id} will be replaced at the next `dvc repro`")
