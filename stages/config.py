@@ -41,6 +41,11 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     paths = {name: source.path for name, source in known.sources.items() if source.path}
     places = {name: root_of(path) / Path(path).expanduser() for name, path in paths.items()}
     contents = {name: content_of(at) or before.get(name, "") for name, at in places.items()}
+    for name, at in places.items():
+        # A file of questions may be outside of the folder.
+        file = at / str(known.sources[name].settings.get("questions") or "")
+        if file != at and file.is_file():
+            contents[name] += f" {content_of(file)}"
     # DVC refuses to run a stage whose input is missing, and warns three times of each empty one.
     for folder in (DATA / "local", REPLIES / "made"):
         if not (folder.is_dir() and any(folder.iterdir())):

@@ -56,7 +56,7 @@ def project(tmp_path: Path) -> Path:
         ("bears/__init__.py", "", "import os\n", "index evaluate"),
         ("stages/index.py", "json", "re", "index"),
         ("bears/retrieval/new.py", "", "class New: ...\n", ""),
-        ("bears/measure.py", "", "from bears.errors import FormatError\n", "index evaluate"),
+        ("bears/measure.py", "", "from bears.errors import FormatError\n", ""),
         ("bears/errors.py", "a file", "some file", ""),
         ("stages/__init__.py", "", "import os\n", ""),
     ],
