@@ -1,17 +1,14 @@
 """BM25 (Robertson et al. 1994) with Lucene's idf, exact in float64, over postings on disk."""
 
 import json
-import os
-import tempfile
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from operator import length_hint
 from pathlib import Path
 from types import MappingProxyType
-from typing import IO, Annotated, Any
+from typing import Annotated, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,14 +21,7 @@ from bears.language.text import grouped
 from bears.retrieval.index_files import map_array, read_value
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Stopwatch
-from bears.retrieval.sparse.terms import (
-    ANALYZERS,
-    Analyzer,
-    AnalyzerName,
-    Counts,
-    Vocabulary,
-    changes,
-)
+from bears.retrieval.sparse.terms import ANALYZERS, Analyzer, AnalyzerName, Vocabulary, changes
 from bears.retrieval.vectors import Terms
 from bears.types import Document, Ranking
 
@@ -87,93 +77,54 @@ def read_postings(folder: Path) -> Postings:
 
 
 def write_postings(documents: Iterable[Document], analyze: Analyzer, folder: Path) -> None:
-    """Count the terms of ``documents``, read once, and write their postings by term."""
+    """Count the terms of ``documents``, read once, and write their postings by term.
+
+    The postings are held in memory until then, at 14 bytes each.
+    """
     vocabulary = Vocabulary(analyze)
     doc_ids: list[str] = []
     groups: list[str] = []
-    lengths = [np.zeros(0, np.int64)]
-    bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
-    with bar, tempfile.TemporaryFile(dir=folder) as stream:
-        spilled = _Spilled(stream)
-        for batch in grouped(documents, lambda each: len(each.content), TOGETHER):
-            counted = vocabulary.count([document.content for document in batch])
-            spilled.add(counted, first=len(doc_ids))
-            doc_ids.extend([document.doc_id for document in batch])
-            groups.extend([document.group for document in batch])
+    lengths, batches = [np.zeros(0, np.int64)], list[Batch]()
+    with Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True) as bar:
+        for some in grouped(documents, lambda each: len(each.content), TOGETHER):
+            counted = vocabulary.count([document.content for document in some])
+            counts = counted.counts.astype(np.min_scalar_type(counted.counts.max(initial=1)))
+            chunks = (counted.texts + len(doc_ids)).astype(np.int32)
+            batches.append((counted.terms.astype(np.int32), chunks, counts))
+            doc_ids.extend([document.doc_id for document in some])
+            groups.extend([document.group for document in some])
             lengths.append(counted.lengths)
-            bar.update(len(batch))
-        _write_by_term(vocabulary.terms, spilled, folder)
-    _save(folder / "lengths.npy", np.concatenate(lengths))
+            bar.update(len(some))
+    arrays = {"lengths": np.concatenate(lengths), **_by_term(batches, len(vocabulary.terms))}
+    for name, array in arrays.items():
+        with atomic_write(folder / f"{name}.npy") as stream:
+            np.save(stream, array)
+    write_text(folder / "terms.txt", "\n".join([*vocabulary.terms, ""]))
     for name, values in (("doc_ids", doc_ids), ("groups", groups)):
         write_text(folder / f"{name}.json", json.dumps(values, ensure_ascii=False))
 
 
-class _Spilled:
-    """Postings of batch after batch, kept on disk."""
-
-    def __init__(self, stream: IO[bytes]) -> None:
-        self._stream, self._batches, self.highest = stream, 0, 1
-
-    def add(self, counted: Counts, first: int) -> None:
-        """Keep a batch whose first chunk has the number ``first``."""
-        highest = int(counted.counts.max(initial=1))
-        for array in (
-            counted.terms.astype(np.int32),
-            (counted.texts + first).astype(np.int32),
-            counted.counts.astype(np.min_scalar_type(highest)),
-        ):
-            np.save(self._stream, array)
-        self._batches += 1
-        self.highest = max(self.highest, highest)
-
-    def __iter__(self) -> Iterator[tuple[NDArray[Any], ...]]:
-        """Yield terms, chunks and counts of each batch; see `Counts`."""
-        self._stream.seek(0)
-        for _ in range(self._batches):
-            yield np.load(self._stream), np.load(self._stream), np.load(self._stream)
+Batch = tuple[NDArray[np.int32], NDArray[np.int32], NDArray[Any]]
+"""Terms, chunks and counts of some chunks; see `Counts`."""
 
 
-def _write_by_term(terms: list[str], spilled: _Spilled, folder: Path) -> None:
-    starts = np.zeros(len(terms) + 1, np.int64)
-    for batch_terms, _, _ in spilled:
-        starts[1:] += np.bincount(batch_terms, minlength=len(terms))
+def _by_term(batches: Sequence[Batch], terms: int) -> dict[str, NDArray[Any]]:
+    """Return the arrays of all postings by the names of their files; see `Postings`."""
+    starts = np.zeros(terms + 1, np.int64)
+    for numbers, _, _ in batches:
+        starts[1:] += np.bincount(numbers, minlength=terms)
     np.cumsum(starts, out=starts)
     free = starts[:-1].copy()
-    write_text(folder / "terms.txt", "\n".join([*terms, ""]))
-    _save(folder / "starts.npy", starts)
-    size, smallest = int(starts[-1]), np.min_scalar_type(spilled.highest)
-    with (
-        _array(folder / "pieces.npy", size, np.dtype(np.int32)) as chunks,
-        _array(folder / "counts.npy", size, smallest) as counts,
-    ):
-        for batch_terms, batch_chunks, batch_counts in spilled:
-            firsts = np.flatnonzero(changes(batch_terms))
-            sizes = np.diff(firsts, append=len(batch_terms))
-            shifts = np.repeat(free[batch_terms[firsts]] - firsts, sizes)
-            places = np.arange(len(batch_terms)) + shifts
-            free[batch_terms[firsts]] += sizes
-            chunks[places], counts[places] = batch_chunks, batch_counts
-
-
-def _save(path: Path, array: NDArray[Any]) -> None:
-    with atomic_write(path) as stream:
-        np.save(stream, array)
-
-
-@contextmanager
-def _array(path: Path, size: int, dtype: np.dtype[Any]) -> Iterator[NDArray[Any]]:
-    """Write an array that is filled in place in its file."""
-    with atomic_write(path) as stream:
-        header = {"descr": dtype.str, "fortran_order": False, "shape": (size,)}
-        np.lib.format.write_array_header_1_0(stream, header)
-        stream.flush()
-        start = stream.tell()
-        if size and hasattr(os, "posix_fallocate"):
-            # On a full disk this raises; a write to a mapped hole would end the process (SIGBUS).
-            os.posix_fallocate(stream.fileno(), start, size * dtype.itemsize)
-        # A file of no bytes cannot be mapped.
-        array = np.memmap(stream, dtype, "r+", start, (size,)) if size else np.zeros(0, dtype)
-        yield array.view(np.ndarray)
+    chunks = np.empty(starts[-1], np.int32)
+    counts = np.empty(starts[-1], np.result_type(np.uint8, *(held for _, _, held in batches)))
+    for numbers, some, held in batches:
+        firsts = np.flatnonzero(changes(numbers))
+        sizes = np.diff(firsts, append=len(numbers))
+        shifts = np.repeat(free[numbers[firsts]] - firsts, sizes)
+        places = np.arange(len(numbers)) + shifts
+        free[numbers[firsts]] += sizes
+        chunks[places], counts[places] = some, held
+    return {"starts": starts, "pieces": chunks, "counts": counts}
 
 
 ChunkNumbers = NDArray[np.int32]
