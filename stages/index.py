@@ -1,6 +1,7 @@
 """index: the verified corpus → the retriever's index."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
+from pathlib import Path
 from time import perf_counter
 from typing import Any
 
@@ -12,7 +13,7 @@ from bears.files.chunk_run import write_places
 from bears.files.records import check_digest, document_count, stream_documents, write_json
 from bears.files.shown import complain
 from bears.layout import SCRATCH
-from bears.retrieval.chunking import NoChunking, chunks
+from bears.retrieval.chunking import Chunking, NoChunking, chunks
 from bears.retrieval.cut import as_rows, cuts_below, messages
 from bears.retrieval.index_files import PLACES, write_made_from
 from bears.types import Chunk, IndexedChunk
@@ -25,7 +26,7 @@ def main(paths: Paths, *, chunking: Choice, retriever: Choice) -> None:
     cutting = build(chunking, "chunking")
     # The number of chunks is known in advance only if each document is one.
     expected = document_count(paths["corpus"]) if isinstance(cutting, NoChunking) else 0
-    counted = _Counted(chunks(stream_documents(paths["corpus"]), cutting), expected)
+    counted = _Counted(paths["corpus"], cutting, expected)
     started = perf_counter()
     build(retriever, "retriever").index(counted, paths["out"], checkout() / SCRATCH)
     seconds = perf_counter() - started
@@ -48,26 +49,32 @@ def main(paths: Paths, *, chunking: Choice, retriever: Choice) -> None:
 
 
 class _Counted:
-    """Chunks that are counted on the way.
+    """The chunks of a corpus, which are counted whenever they are read.
 
     Args:
-        chunks_: to index.
+        corpus: the file of the documents.
+        cutting: cuts them.
         expected: about their number; 0 if unknown.
 
     Attributes:
         places: the name of each chunk that is not a whole document, and the chunk.
     """
 
-    def __init__(self, chunks_: Iterable[IndexedChunk], expected: int) -> None:
-        self._chunks, self._expected, self.number, self.documents = chunks_, expected, 0, 0
-        self.places: list[tuple[str, Chunk]] = []
+    def __init__(self, corpus: Path, cutting: Chunking, expected: int) -> None:
+        self._corpus, self._cutting, self._expected = corpus, cutting, expected
+        self._forget()
 
     def __length_hint__(self) -> int:
         return self._expected
 
+    def _forget(self) -> None:
+        self.number = self.documents = 0
+        self.places: list[tuple[str, Chunk]] = []
+
     def __iter__(self) -> Iterator[IndexedChunk]:
+        self._forget()
         last = None
-        for each in self._chunks:
+        for each in chunks(stream_documents(self._corpus), self._cutting):
             self.number += 1
             self.documents += each.chunk.doc_id != last
             last = each.chunk.doc_id

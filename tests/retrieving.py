@@ -37,10 +37,10 @@ def documents(texts: Iterable[str]) -> Iterator[Document]:
 
 
 def indexed(retriever: Retriever, corpus: Iterable[Document], folder: Path) -> Path:
-    """Index documents that can be read once, and return the folder of the index."""
+    """Index documents, and return the folder of the index."""
     index = folder / "index"
     index.mkdir(parents=True, exist_ok=True)
-    retriever.index(iter(corpus), index, folder / "scratch")
+    retriever.index([*corpus], index, folder / "scratch")
     return index
 
 

@@ -87,8 +87,9 @@ class Retriever(Protocol):
         """Write the index of ``documents`` into an empty folder.
 
         Args:
-            documents: read once, in order; may be more than memory holds. No two have one id. They
-                may be chunks (`IndexedChunk`), which are ranked as documents are.
+            documents: in order; may be more than memory holds, and can be read several times. No
+                two have one id. They may be chunks (`IndexedChunk`), which are ranked as documents
+                are.
             folder: holds the index, or what is needed to find it again.
             scratch: outlives a killed run and is out of DVC's reach, so that the next run can
                 resume from what is there.

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from bears.config.typed import build
 from bears.errors import FormatError, RetrieverUnavailable
-from bears.retrieval.combined.rerank import Reranked, StoredTexts, recorded
+from bears.retrieval.combined.rerank import Reranked, StoredTexts, write_texts
 from bears.retrieval.cut import Cut
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.models.cross_encoder import CrossEncoder
@@ -112,7 +112,7 @@ def test_the_first_stage_may_be_dense_and_the_time_of_each_stage_is_told(tmp_pat
 def test_texts_are_found_by_id_whatever_is_in_them(tmp_path: Path) -> None:
     odd = ["line\nline\r\n", "\u2028 臺北", "", '"quoted"\\', "🐈\x00"]
     documents = chunks(*((f"id {number}/ü", text) for number, text in enumerate(odd)))
-    assert list(recorded(iter(documents), tmp_path)) == documents
+    write_texts(documents, tmp_path)
     texts = StoredTexts(tmp_path)
     assert [texts.text(one.doc_id) for one in documents] == odd
 
@@ -123,7 +123,7 @@ def test_an_interrupted_recording_leaves_no_texts(tmp_path: Path) -> None:
         raise OSError("gone")
 
     with pytest.raises(OSError, match="gone"):
-        list(recorded(broken(), tmp_path))
+        write_texts(broken(), tmp_path)
     assert not list(tmp_path.iterdir())
     with pytest.raises(FormatError, match="no such file"):
         StoredTexts(tmp_path)

@@ -1,20 +1,16 @@
 """Two retrievers as one: their rankings fused by reciprocal ranks."""
 
-import json
-import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
-from typing import IO
 
 import numpy as np
 
-from bears.files.records import to_line
 from bears.retrieval.cut import Cut, Limited
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.retrieval.vectors import Approximate
-from bears.types import Chunk, Document, IndexedChunk, Positive, Ranking
+from bears.types import Document, Positive, Ranking
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +30,10 @@ class Hybrid:
     window: Positive
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
-        """Index both. The documents are read once and wait for the second in an unnamed file."""
-        for path in (folder / "dense", folder / "sparse", scratch):
-            path.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryFile(dir=scratch) as stream:
-            self.sparse.index(_written(documents, stream), folder / "sparse", scratch)
-            stream.seek(0)
-            self.dense.index(map(_read, stream), folder / "dense", scratch)
+        """Index both. The terms come first, since the vectors may be stored beside them."""
+        for name, leg in (("sparse", self.sparse), ("dense", self.dense)):
+            (folder / name).mkdir(parents=True, exist_ok=True)
+            leg.index(documents, folder / name, scratch)
 
     def open(self, folder: Path) -> "HybridSearcher":
         """Open both."""
@@ -99,16 +92,3 @@ def reciprocal_ranks(rankings: Sequence[Ranking], k: int, constant: int) -> Rank
         for rank, hit in enumerate(ranking, start=1):
             scores[hit.doc_id] = scores.get(hit.doc_id, 0.0) + 1 / (constant + rank)
     return best(np.array(list(scores.values())), list(scores), k)
-
-
-def _written(documents: Iterable[Document], stream: IO[bytes]) -> Iterator[Document]:
-    for document in documents:
-        stream.write(to_line(asdict(document)).encode("utf-8", "surrogatepass"))
-        yield document
-
-
-def _read(line: bytes) -> Document:
-    row = json.loads(line)
-    if "chunk" not in row:
-        return Document(**row)
-    return IndexedChunk(**{**row, "chunk": Chunk(**row["chunk"])})

@@ -1,7 +1,7 @@
 """Reranking: a slower model orders the best documents of another retriever again."""
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -19,10 +19,8 @@ from bears.types import Document, Hit, Positive, Ranking
 LINES, STARTS = "texts.jsonl", "starts.json"
 
 
-def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
-    """Yield the documents and write their texts, which are complete after the last one.
-
-    Their ids are held in memory.
+def write_texts(documents: Iterable[Document], folder: Path) -> None:
+    """Write the texts of documents; their ids are held in memory.
 
     Args:
         documents: no two have one id.
@@ -36,12 +34,11 @@ def recorded(documents: Iterable[Document], folder: Path) -> Iterator[Document]:
             starts[document.doc_id] = position
             stream.write(line)
             position += len(line)
-            yield document
     write_text(folder / STARTS, json.dumps(starts, ensure_ascii=False))
 
 
 class StoredTexts:
-    """The texts that `recorded` wrote. Each is read when it is needed.
+    """The texts that `write_texts` wrote. Each is read when it is needed.
 
     Raises:
         FormatError: a file is missing.
@@ -94,7 +91,8 @@ class Reranked:
         """Write the first stage's index, and the texts beside it."""
         inner = folder / FIRST
         inner.mkdir(parents=True, exist_ok=True)
-        self.first.index(recorded(documents, folder / TEXTS), inner, scratch)
+        write_texts(documents, folder / TEXTS)
+        self.first.index(documents, inner, scratch)
 
     def open(self, folder: Path) -> "RerankedSearcher":
         """Open the first stage and load the reranker."""
