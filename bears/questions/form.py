@@ -50,7 +50,7 @@ class Form:
         return normalization_of(self.tag)
 
     def faults(self, draft: Written, passage: str) -> list[Fault]:
-        """Return the faults that the filters find, in the order of `FILTERS`.
+        """Return the faults that the filters find, in the order of the checks.
 
         Args:
             passage: the text that it was written about.

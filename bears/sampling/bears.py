@@ -23,7 +23,7 @@ def bears_pool(drafts: Sequence[Draft], v1: V1Sample, mixture: Mixture) -> dict[
         SamplingError: the questions bring more documents than the pool may hold, or there are
             too few random negatives to fill it.
     """
-    documents = question_documents(drafts)
+    documents = question_documents(drafts, v1)
     if len(documents) > mixture.documents:
         raise SamplingError(
             f"sample.documents is {mixture.documents}, but the questions alone bring "
@@ -44,18 +44,22 @@ def bears_pool(drafts: Sequence[Draft], v1: V1Sample, mixture: Mixture) -> dict[
     return {text: documents[text] for text in _in_order(documents, v1)}
 
 
-def question_documents(drafts: Iterable[Draft]) -> dict[str, Document]:
-    """Return one document for each text that the drafts use, named after its first user."""
+def question_documents(drafts: Sequence[Draft], v1: V1Sample) -> dict[str, Document]:
+    """Return one document for each text that the drafts use.
+
+    It is named after its first user, also if that one was replaced.
+    """
     documents: dict[str, Document] = {}
     names: dict[str, set[str]] = {}
+    used = passage_texts(drafts)
     gold = {passage.text for draft in drafts for passage in draft.gold}
-    for draft in drafts:
+    for draft in (*(visit.draft for visit in v1.taken), *drafts):
         for passage in draft.passages:
             if passage.text not in documents:
                 name = unused_name(passage.key, names.setdefault(draft.source, set()))
                 named = Paragraph(name, passage.text, passage.text in gold)
                 documents[passage.text] = document(draft.source, named)
-    return documents
+    return {text: own for text, own in documents.items() if text in used}
 
 
 def questions_of(drafts: Iterable[Draft], documents: dict[str, Document]) -> Iterator[Question]:
