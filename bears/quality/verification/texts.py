@@ -5,7 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import takewhile
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
 
 from bears.language.answers import kept, term_renderings
 from bears.language.declared import LENGTH, MOST, SOME, contradiction, disagreeing
@@ -31,11 +31,8 @@ _SURELY_A_NAME = 4
 """So many equal characters are not a coincidence."""
 
 
-class _DeclaredText(NamedTuple):
-    source: str
-    record_id: str
-    field: str
-    text: str
+DeclaredText = tuple[str, str, str, str]
+"""The source, id and field of a text, and the text."""
 
 
 def same_records(b: TranslatedBenchmark) -> Iterator[Finding]:
@@ -112,16 +109,13 @@ def languages(b: TranslatedBenchmark) -> Iterator[Finding]:
     if not b.written_in:
         return
     questions = [
-        _DeclaredText(q.source_dataset, q.question_id, "question", q.question)
-        for q in _some(b.questions)
+        (q.source_dataset, q.question_id, "question", q.question) for q in _some(b.questions)
     ]
-    documents = [
-        _DeclaredText(d.original_source, d.doc_id, "content", d.content) for d in _some(b.documents)
-    ]
+    documents = [(d.original_source, d.doc_id, "content", d.content) for d in _some(b.documents)]
     for what, texts in (("questions", questions), ("documents", documents)):
         sets = defaultdict(list)
         for text in texts:
-            sets["" if b.shares is None else text.source].append(text)
+            sets["" if b.shares is None else text[0]].append(text)
         for source, of_source in sets.items():
             yield from _of_set(b, f"{source} {what}".strip(), of_source)
 
@@ -130,18 +124,18 @@ def _some(records: Sequence[T]) -> Sequence[T]:
     return records[:: -(-len(records) // SAMPLED) or 1]
 
 
-def _of_set(b: TranslatedBenchmark, name: str, texts: Sequence[_DeclaredText]) -> Iterator[Finding]:
-    reason, share = disagreeing((text.text for text in texts), b.written_in)
+def _of_set(b: TranslatedBenchmark, name: str, texts: Sequence[DeclaredText]) -> Iterator[Finding]:
+    reason, share = disagreeing((text for *_, text in texts), b.written_in)
     if share > SOME:
         message = f"{share:.0%} of them do not look like {b.written_in}: {reason}"
         yield Finding("language", "error" if share > MOST else "warning", name, message)
     if share > MOST:
         return
-    for text in texts:
-        native = b.languages.get(text.source) == b.target.name
-        if native and (found := contradiction(text.text[:LENGTH], b.written_in)):
+    for source, record_id, field, text in texts:
+        native = b.languages.get(source) == b.target.name
+        if native and (found := contradiction(text[:LENGTH], b.written_in)):
             message = f"does not look like {b.written_in}: {found}"
-            yield Finding("language", "warning", text.record_id, message, text.field)
+            yield Finding("language", "warning", record_id, message, field)
 
 
 @dataclass(frozen=True)
