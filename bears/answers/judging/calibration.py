@@ -2,7 +2,7 @@
 
 import math
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import mul
@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from bears.answers.judging.labels import LabelledAnswer
-from bears.evaluation.clusters import wilson
+from bears.evaluation.clusters import Floats, wilson
 from bears.evaluation.prediction_powered import Estimate, estimate, exchange_interval, exchange_rate
 
 WORDS = {True: "pass", False: "fail"}
@@ -55,20 +55,32 @@ def differences(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
         given = np.array([(a.label, b.label) for a, b in scored], float)
         labels = given[:, 0] - given[:, 1]
         judged = np.array([float(a.verdict == "pass") - (b.verdict == "pass") for a, b in scored])
-        rates = {
-            "corrected": estimate(labels, judged, worst=-1),
-            "alone": estimate(labels, np.zeros(len(judged)), worst=-1),
-        }
-        found[f"{one} - {other}"] = {
-            "n": int((~np.isnan(labels)).sum()),
-            **{name: rate and rate.value for name, rate in rates.items()},
-            "worth": exchange_rate(labels, judged),
-            "interval_95": {
-                **{name: interval_of(rate) for name, rate in rates.items()},
-                "worth": exchange_interval(labels, judged),
-            },
-        }
+        found[f"{one} - {other}"] = _described(labels, judged, {}, worst=-1)
     return found
+
+
+def _described(
+    labels: Floats, judged: Floats, rates: Mapping[str, Rate | None], worst: float = 0
+) -> dict[str, Any]:
+    """Return ``n``, rates, people's mean with and without the judge, and what the judge is worth.
+
+    Args:
+        labels: people's, NaN for an item without one.
+        judged: the judge's labels of the same items.
+        worst: the lowest label.
+    """
+    found: dict[str, Rate | Estimate | None] = {
+        **rates,
+        "corrected": estimate(labels, judged, worst),
+        "alone": estimate(labels, np.zeros(len(judged)), worst),
+    }
+    ends = {name: interval_of(rate) for name, rate in found.items()}
+    return {
+        "n": int((~np.isnan(labels)).sum()),
+        **{name: rate and rate.value for name, rate in found.items()},
+        "worth": exchange_rate(labels, judged),
+        "interval_95": {**ends, "worth": exchange_interval(labels, judged)},
+    }
 
 
 def _by_system(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, LabelledAnswer]]:
@@ -137,21 +149,12 @@ def grade_calibration(labels: Sequence[float], grades: Sequence[float]) -> dict[
     n = int(known.sum())
     counts = Counter(zip(given[known].tolist(), judged[known].tolist(), strict=True))
     used = sorted({value for pair in counts for value in pair})
-    rates: dict[str, Rate | Estimate | None] = {
+    rates = {
         "agreement": _wilson(sum(counts[value, value] for value in used), n),
-        "kappa": kappa_of([[counts[a, b] for b in used] for a in used]) if n else None,
-        "corrected": estimate(given, judged) if n else None,
-        "alone": estimate(given, np.zeros(len(judged))) if n else None,
+        "kappa": kappa_of([[counts[a, b] for b in used] for a in used]),
     }
-    ends = {name: interval_of(rate) for name, rate in rates.items()}
     means = {"human": float(given[known].mean()), "judge": float(judged[known].mean())} if n else {}
-    return {
-        "n": n,
-        **means,
-        **{name: rate and rate.value for name, rate in rates.items()},
-        "worth": exchange_rate(given, judged) if n else None,
-        "interval_95": {**ends, "worth": exchange_interval(given, judged) if n else None},
-    }
+    return {"n": n, **means, **_described(given, judged, rates)}
 
 
 def _wilson(hits: int, n: int) -> Rate | None:
