@@ -95,7 +95,7 @@ def with_texts(chosen: Chunks, corpus: Path) -> dict[str, Texts]:
             f"{corpus} lacks {len(lacking)} documents of the run, such as {lacking[0]!r:.80}; the "
             "run belongs to another benchmark: run `dvc repro retrieve` again"
         )
-    # The text of a chunk stands below the id of its document; a whole document stays as it is.
+    # The text of a chunk is below the id of its document; a whole document stays as it is.
     shown = {
         chunk: text if chunk.end is None else f"{chunk.doc_id}\n\n{text}"
         for chunk, text in found.items()
