@@ -105,6 +105,63 @@ def test_a_folder_without_questions_says_how_to_get_them(
     assert "next: write questions.csv or questions.xlsx in that" in capsys.readouterr().out
 
 
+GOLDEN = [
+    {"q": "When does the pump run?", "gold": "pump", "seen": "lift", "kind": "easy"},
+    {"q": "Who pays for the lift?", "gold": None, "seen": "pump.md", "kind": "unanswerable"},
+]
+
+
+@pytest.mark.parametrize("command", ["init", "new"])
+def test_a_golden_set_beside_the_folder_is_read_and_shown_as_a_table(
+    place: Path, capsys: pytest.CaptureFixture[str], command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    documents = folder_of_documents(place)
+    (documents / "questions.csv").unlink()
+    if command == "new":
+        assert main(["init", "mill"]) == 0
+        monkeypatch.chdir(place / "mill")
+    golden = place / "golden.json"
+    golden.write_text(json.dumps({"version": 1, "cases": GOLDEN}), "utf-8")
+    words = [command, "fine", "--documents", str(documents), "--questions", str(golden)]
+    assert main(words) == 1
+    assert "document may be gold or seen; say which: --set document=gold" in capsys.readouterr().err
+    assert main([*words, "--set", "document=gold"]) == 0
+    said = capsys.readouterr().out
+    assert "1 questions with gold in golden.json" in said
+    assert "questions without an answer: 1" in said
+    table = [line.split()[:3] for line in said.splitlines()]
+    assert [*["gold", "document", "pump"]] in table
+    assert ["seen", "not", "read"] in table
+    project = place / "fine" if command == "init" else place / "mill"
+    written = yaml.safe_load((project / "conf/benchmark/fine.yaml").read_bytes())["sources"]["own"]
+    assert written["settings"] == {"questions": "../golden.json"}
+    assert written["fields"] == {"document": "gold"}
+    # A change of a file outside of the folder is noticed.
+    monkeypatch.chdir(project)
+    if command == "init":
+        stage = [Path("conf"), Path("data/config.yaml"), LANGUAGE, CODE, []]
+        config.main(*stage)  # type: ignore[arg-type]
+        before = yaml.safe_load(Path("data/config.yaml").read_bytes())["contents"]
+        golden.write_text(json.dumps(GOLDEN), "utf-8")
+        config.main(*stage)  # type: ignore[arg-type]
+        assert yaml.safe_load(Path("data/config.yaml").read_bytes())["contents"] != before
+
+
+def test_several_files_that_may_be_the_questions_are_named(
+    place: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    documents = folder_of_documents(place)
+    (documents / "questions.csv").rename(documents / "golden.csv")
+    (documents / "test.jsonl").write_text(json.dumps(GOLDEN[0]), "utf-8")
+    (documents / "settings.json").write_text('{"theme": "dark"}', "utf-8")
+    assert main(["init", "mill", "--documents", str(documents)]) == 1
+    told = capsys.readouterr().err
+    assert "golden.csv, test.jsonl in" in told
+    assert f"name one: --questions {documents / 'golden.csv'}" in told
+    assert main(["init", "mill", "--rows", str(documents), "--questions", "x"]) == 1
+    assert "--questions needs --documents FOLDER" in capsys.readouterr().err
+
+
 def test_a_workbook_of_any_name_is_found(place: Path, capsys: pytest.CaptureFixture[str]) -> None:
     documents = folder_of_documents(place)
     (documents / "questions.csv").unlink()
