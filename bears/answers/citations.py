@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from unicodedata import normalize
 
 # An open marker counts up to its last number: a model may forget to close it, and the rest is the
 # answer.
@@ -10,7 +11,18 @@ _MARKER = re.compile(
     r"(?:([^\[\]［］【】\n]{0,200})[\]］】]|((?:\s?[,，、]?\s?\d{1,4}\b){0,40}))",
     re.IGNORECASE,
 )
+_LIST = r"(?:doc|source|\^)?\s?\d{1,4}(?:\s*[,;]\s*(?:doc|source|\^)?\s?\d{1,4}|\s?[-–]\s?\d{1,4})*"
+_FOREIGN = re.compile(
+    rf"(?m:^\[\^\d+\]:.*$)|\[({_LIST})\](?!\()|【(\d{{1,4}})†[^】\n]*】"
+    r"|(?<=\s)\((\d{1,3})\)(?=\s*(?:[.!?。！？]|$))|(?<=[.!?。！？])\s?\((\d{1,3})\)"
+    r"|(?:(?<=\w{3})|(?<=[.,!?。！？]))([¹²³⁰⁴-⁹]+(?:[,⋅][¹²³⁰⁴-⁹]+)*)",
+    re.IGNORECASE | re.MULTILINE,
+)
+"""The markers of other systems: ``[1]``, ``[2, 3]``, ``[1-3]``, ``[doc1]``, ``[^1]`` with its note,
+``【3†source】``, ``(1)`` at the end of a sentence, and superscripts after a word."""
+_LIKE = re.compile(r"\[(?!CITE)[^\]\n]{0,40}\d[^\]\n]{0,40}\](?!\()|【[^】\n]{1,80}】")
 _BRACKETS = str.maketrans("", "", "[［【")
+LONGEST_RANGE = 50
 PASSES = 5
 """The rest of nested markers may be a marker again."""
 
@@ -33,6 +45,38 @@ class Cited:
     unknown: int
     given_up: str = ""
     places: tuple[tuple[int, int], ...] = ()
+
+
+def as_ours(answer: str, shown: int) -> tuple[str, list[str]]:
+    """Return an answer with the markers of other systems as ours, and what only looks like them.
+
+    Args:
+        shown: how many documents there are; a number in parentheses or above the line that is
+            larger is none of a citation.
+    """
+
+    def replaced(found: re.Match[str]) -> str:
+        *bracketed, inner, after, raised = found.groups()
+        numbers = next(filter(None, (*bracketed, inner, after, raised)), "")
+        numbers = normalize("NFKC", numbers)
+        if not numbers:
+            return ""
+        several = (inner or after or raised) and any(
+            not 1 <= int(each) <= shown for each in re.findall(r"\d+", numbers)
+        )
+        return found[0] if several else f"[CITE:{','.join(map(str, _numbers_in(numbers)))}]"
+
+    text = _FOREIGN.sub(replaced, answer)
+    return text, _LIKE.findall(text)
+
+
+def _numbers_in(listed: str) -> list[int]:
+    """Return the numbers of a list, those within its ranges too."""
+    found: list[int] = []
+    for first, last in re.findall(r"(\d+)(?:\s?[-–]\s?(\d+))?", listed):
+        end = int(last) if last and 0 <= int(last) - int(first) <= LONGEST_RANGE else int(first)
+        found += range(int(first), end + 1)
+    return found
 
 
 def cited(answer: str, shown: int) -> Cited:

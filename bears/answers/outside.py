@@ -1,10 +1,9 @@
 """Take answers from a system that runs elsewhere, with the passages that it gave."""
 
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
-from bears.answers.citations import Cited, cited
+from bears.answers.citations import Cited, as_ours, cited
 from bears.errors import FormatError
 from bears.files.progress import Progress
 from bears.files.shown import complain
@@ -12,10 +11,26 @@ from bears.language.yes_no import LITERAL, says_unanswerable
 from bears.retrieval.outside.matching import PassageMatcher, Reply, matched
 from bears.retrieval.outside.system import OutsideSettings, OutsideSystem
 from bears.trace import Citation, Trace
-from bears.types import Positive, Question
+from bears.types import Chunk, Positive, Question
 
-NUMBERS = re.compile(r"\[(\d+(?:\s*,\s*\d+)*)\]")
-"""The citations of most systems: ``[1]``, ``[2, 3]``."""
+
+def citing(trace: Trace, found: Cited, chunks: Sequence[Chunk]) -> Trace:
+    """Return a trace with an answer that cites chunks by their positions."""
+    evidence = tuple(filter(matched, (chunks[position] for position in found.positions)))
+    return replace(
+        trace,
+        answer=found.text,
+        evidence=evidence,
+        citations=tuple(
+            Citation(end, chunks[at]) for end, at in found.places if matched(chunks[at])
+        ),
+        cited_not_given=found.unknown + len(found.positions) - len(evidence),
+    )
+
+
+def unread_marks(marks: Sequence[str]) -> str:
+    """Describe what looks like citations and is not read."""
+    return f"{len(marks)} marks that look like citations are not read, such as {marks[0]!r:.80}"
 
 
 @dataclass(frozen=True)
@@ -46,6 +61,7 @@ class OutsideGenerator(OutsideSettings):
             StoreError: the system fails on more questions than it may.
         """
         system, matcher, unmatched = OutsideSystem(self), PassageMatcher(documents), 0
+        unread = list[str]()
         rounds = [(at, each) for at in range(1, self.repeats + 1) for each in questions]
         for repeat, question in Progress(rounds, unit=" questions"):
             turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
@@ -57,20 +73,14 @@ class OutsideGenerator(OutsideSettings):
                 continue
             chunks = matcher.chunks(reply.passages)
             found = self.answer_in(reply, unanswerable)
+            unread += as_ours(reply.answer or "", len(chunks))[1]
             shown = tuple(filter(matched, chunks))
             unmatched += len(chunks) - len(shown)
-            evidence = tuple(filter(matched, (chunks[position] for position in found.positions)))
-            yield replace(
-                matcher.trace(question.question_id, reply, chunks),
-                answer=found.text,
-                evidence=evidence,
-                citations=tuple(
-                    Citation(end, chunks[at]) for end, at in found.places if matched(chunks[at])
-                ),
-                shown=shown,
-                cited_not_given=found.unknown + len(found.positions) - len(evidence),
-            )
+            trace = matcher.trace(question.question_id, reply, chunks)
+            yield replace(citing(trace, found, chunks), shown=shown)
         system.finish()
+        if unread:
+            complain(f"generate: warning: {unread_marks(unread)}")
         if unmatched:
             complain(f"generate: warning: {unmatched:,} passages match no document, or several")
 
@@ -81,6 +91,7 @@ class OutsideGenerator(OutsideSettings):
                 f"{self.call or self.url or self.url_env} returned no answer; expected "
                 '{"answer": …, "passages": […]}'
             )
-        found = cited(NUMBERS.sub(r"[CITE:\1]", reply.answer), len(reply.passages))
+        shown = len(reply.passages)
+        found = cited(as_ours(reply.answer, shown)[0], shown)
         silent = says_unanswerable(found.text, unanswerable)
         return replace(found, text=LITERAL) if silent else found

@@ -4,6 +4,8 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
+from bears.answers.citations import as_ours, cited
+from bears.answers.outside import citing, unread_marks
 from bears.errors import FormatError
 from bears.files.records import stream_documents
 from bears.files.shown import complain
@@ -58,13 +60,19 @@ def import_traces(
     matcher, questions = PassageMatcher(documents), KnownQuestions(records.questions)
     known = {question.question_id for question in records.questions}
     every, tools = read_recorded(files, matcher, search_tool, not_search, drop, id)
-    traces, lost, counts = list[Trace](), list[str](), Counter[str]()
+    traces, lost, unread, counts = list[Trace](), list[str](), list[str](), Counter[str]()
     for each in every:
         key = each.question_id or each.named or questions.find(each)
         if key not in known:
             lost.append(key or next((text for group in each.asked for text in group if text), ""))
             continue
-        trace = matcher.trace(key, each.reply, matcher.chunks(each.reply.passages))
+        chunks = matcher.chunks(each.reply.passages)
+        trace = matcher.trace(key, each.reply, chunks)
+        if trace.answer and trace.evidence is None:
+            text, marks = as_ours(trace.answer, len(chunks))
+            found = cited(text, len(chunks))
+            unread += marks
+            trace = citing(trace, found, chunks) if found.positions or found.unknown else trace
         found_chunks = [hit.chunk for search in trace.searches or () for hit in search.passages]
         lacking = sum(not matched(chunk) for chunk in found_chunks)
         counts["passages match no document, or several"] += lacking
@@ -84,8 +92,10 @@ def import_traces(
         complain(f"{len(lost)} traces of no question, such as {one_line(lost[0])!r:.80}")
     print(f"{len(traces)} traces of {len(asked)} of {len(records.questions)} questions: {out}")
     for tool, calls in tools.items():
-        found = f"{calls} calls that found documents" if calls else "as --search-tool says"
-        print(f"{tool} is a search: {found}; otherwise: --not-search {tool}")
+        why = f"{calls} calls that found documents" if calls else "as --search-tool says"
+        print(f"{tool} is a search: {why}; otherwise: --not-search {tool}")
+    if unread:
+        complain(unread_marks(unread))
     for what, count in counts.items():
         if count:
             complain(f"{count} {what}")

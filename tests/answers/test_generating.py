@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.answers.answered import best_sentence
-from bears.answers.citations import cited
+from bears.answers.citations import as_ours, cited
 from bears.answers.prompts import AnswerPrompt, messages
 from bears.answers.shown import BYTES_A_TOKEN, show
 from bears.config.shape import WrittenIn
@@ -162,3 +162,48 @@ def test_the_form_of_a_language_means_unanswerable_and_only_alone(form: str) -> 
         assert says_unanswerable(said, form)
     for said in (f"{form} Paris", "Paris", "", "Answerable"):
         assert not says_unanswerable(said, form)
+
+
+@pytest.mark.parametrize(
+    ("answer", "text", "numbers", "unread"),
+    [
+        ("It is so [1].", "It is so.", [1], 0),
+        ("A [2, 3] b [1; 2].", "A b.", [2, 3, 1], 0),
+        ("All of them [1-3].", "All of them.", [1, 2, 3], 0),
+        ("As Azure [doc1][doc2].", "As Azure.", [1, 2], 0),
+        ("As OpenAI 【3†source】.", "As OpenAI.", [3], 0),
+        ("Not 【4:0†file.pdf】.", "Not 【4:0†file.pdf】.", [], 1),
+        ("Notes[^1] and[^2].\n\n[^1]: One\n[^2]: Two", "Notes and.", [1, 2], 0),
+        ("At the end (1). In (2) the middle, in 2020 (2020).", None, [1], 0),
+        ("Last (3)", "Last", [3], 0),
+        ("Above the line.¹ And word², not 5 m² and 10⁻³.", None, [1, 2], 0),
+        ("No [3](http://x.org/) link, but [see 4].", None, [], 1),
+    ],
+)
+def test_citations_of_other_systems_are_read_in_their_forms(
+    answer: str, text: str | None, numbers: list[int], unread: int
+) -> None:
+    """The forms of Azure's and OpenAI's products, of Markdown, and of printed texts."""
+    marked, like = as_ours(answer, 5)
+    found = cited(marked, 5)
+    assert [position + 1 for position in found.positions] == numbers
+    assert (len(like), found.unknown) == (unread, 0)
+    if text is not None:
+        assert found.text == text
+
+
+def words() -> st.SearchStrategy[str]:
+    return st.text(st.sampled_from("abcäß中 "), min_size=3, max_size=20).map(lambda t: f"x{t}yz")
+
+
+@given(st.lists(st.tuples(words(), st.integers(1, 9)), min_size=1, max_size=6), st.integers(0, 6))
+def test_every_form_of_a_marker_is_the_same_citation(
+    parts: list[tuple[str, int]], form: int
+) -> None:
+    forms = ["[{}]", "[doc{}]", "[^{}]", "【{}†source】", " ({}).", "[{0}, {0}]", "[{0}-{0}]"]
+    answer = "\n".join(f"{text}{forms[form].format(number)}" for text, number in parts)
+    found = cited(as_ours(answer, 9)[0], 9)
+    expected = dict.fromkeys(number - 1 for _, number in parts)
+    assert list(found.positions) == list(expected)
+    ours = cited("\n".join(f"{text}[CITE:{number}]" for text, number in parts), 9)
+    assert found.text.replace(" .", "").replace(".", "") == ours.text

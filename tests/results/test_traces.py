@@ -21,7 +21,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from bears.answers.judging.files import read_unjudged
-from bears.answers.judging.judged import results_of, with_rulings
+from bears.answers.judging.judged import results_of
 from bears.answers.judging.tables import write_judged
 from bears.cli import main
 from bears.errors import BearsError
@@ -825,7 +825,7 @@ def test_judged_answers_of_an_agent_have_the_measures_of_its_traces(atlas: Path)
     found = Trace(question_id="q1", searches=searches, answer="Sofia")
     write_traces(path, [found, Trace(question_id="q2", answer="", error="timeout")])
     paths = {"answers": path, "corpus": atlas / "corpus.json"}
-    rows = with_rulings(read_unjudged(QUESTIONS, paths, "en"), [])
+    rows = read_unjudged(QUESTIONS, paths, "en")
     write_judged(table, rows)
     values, _ = read_values(table, chosen=OF_ANSWERS)
     # A failed question and one without an answer found nothing, in an unknown number of searches.
