@@ -1,6 +1,7 @@
 """Ids that depend on what a record is, never on when or where it was sampled."""
 
 import os
+from urllib.parse import unquote
 from uuid import NAMESPACE_DNS, uuid5
 
 
@@ -36,6 +37,12 @@ def identifier_of(path: str) -> str:
     (``%20``), since an id is one word in a run.
     """
     return "".join(map(_written, path))
+
+
+def path_of(doc_id: str) -> str:
+    """Return the path that `identifier_of` wrote, for people; another id as it is."""
+    path = unquote(doc_id)
+    return path if identifier_of(path) == doc_id else doc_id
 
 
 def _written(character: str) -> str:

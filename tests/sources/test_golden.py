@@ -20,7 +20,7 @@ from openpyxl import Workbook
 from pyarrow import parquet
 
 from bears.errors import SourceError
-from bears.identity import identifier_of
+from bears.identity import identifier_of, path_of
 from bears.sources.folder.named import Files
 from bears.sources.folder.read import read_own
 from bears.types import Question, SourceQuestion
@@ -303,3 +303,12 @@ def test_a_whole_path_is_its_file_whatever_the_others_are_called(names: set[str]
     files = Files(ids.values())
     for name, doc_id in ids.items():
         assert files.find(name) == [doc_id]
+
+
+@given(st.text(min_size=1, max_size=20).filter(lambda text: text.isprintable()))
+def test_people_read_the_path_of_a_file_and_not_its_id(path: str) -> None:
+    assert path_of(identifier_of(path)) == path
+    assert path_of("minutes%2017%20über%20mobile.md") == "minutes 17 über mobile.md"
+    # An id of another origin, which is no such path.
+    assert path_of("100%") == "100%"
+    assert path_of("a%2Fb") == "a%2Fb"

@@ -10,6 +10,7 @@ import numpy as np
 
 from bears.answers.judging.ruling import UNCITED
 from bears.answers.judging.tables import items_in
+from bears.identity import path_of
 from bears.publishing.report.benchmark import OTHER, ReportedBenchmark, cut
 from bears.results.system import System
 from bears.trace import Trace
@@ -106,7 +107,7 @@ def _document(benchmark: ReportedBenchmark, chunk: Chunk) -> dict[str, Any]:
     text, source = benchmark.texts.get(chunk, ("", ""))
     row = {"id": chunk.name, "source": source, "text": text}
     if chunk.end is not None:
-        return row | {"name": chunk.doc_id}
+        return row | {"name": path_of(chunk.doc_id)}
     original = benchmark.original_documents.get(chunk.doc_id, "")
     return row | ({"original": original} if original not in ("", text) else {})
 

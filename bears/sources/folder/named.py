@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from rapidfuzz import process
 
-from bears.identity import identifier_of
+from bears.identity import identifier_of, path_of
 
 LISTED = re.compile(r"\s*[;|,\n]\s*")
 """What separates several names in one cell."""
@@ -51,7 +51,7 @@ class Files:
 
     def near(self, value: str) -> str:
         """Return the name that is most like a value."""
-        names = [unquote(doc_id) for doc_id in self._known]
+        names = list(map(path_of, self._known))
         found = process.extractOne(value, names, processor=str.casefold, score_cutoff=50)
         return found[0] if found else ""
 
