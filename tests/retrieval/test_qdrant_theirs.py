@@ -255,11 +255,10 @@ def test_a_graph_that_misses_documents_says_so_with_the_settings_of_the_collecti
     assert (told["exact"], told["m"], told["ef_construct"], told["ef"]) == (False, 5, 7, 4)
 
 
-def test_without_a_server_there_is_no_collection_of_another_program() -> None:
-    with pytest.raises(
-        ConfigurationError, match="collection is 'app', but Qdrant without a server"
-    ):
-        qdrant(collection="app")
+def test_without_a_server_there_is_no_collection_of_another_program(tmp_path: Path) -> None:
+    alone = Dense(LETTERS, qdrant(collection="app"))
+    with pytest.raises(StoreError, match=r"collection is 'app', but the collections .* are none"):
+        opened(alone, documents(TEXTS), tmp_path)
 
 
 def test_our_own_store_cannot_write_with_that_key(server: Server, tmp_path: Path) -> None:

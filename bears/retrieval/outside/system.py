@@ -122,7 +122,7 @@ class OutsideSystem:
             path.unlink()
             rows = []
         self._known = {
-            (row["question"], row.get("repeat", 1)): _kept(row) for row in rows if len(row) > 1
+            (row["question"], row.get("repeat", 1)): _kept(row) for row in rows if "steps" in row
         }
         self.failed: dict[tuple[str, int], str] = {}
         """Questions, and their repeats, on which the system failed, with the reason."""
@@ -267,10 +267,7 @@ class OutsideSearcher:
 
 def _kept(row: Mapping[str, Any]) -> Reply:
     """Return the reply in a line of the journal."""
-    beside = ("question", "repeat", "replies")
-    fields = {name: value for name, value in row.items() if name not in beside}
-    if "replies" in row:  # As earlier versions wrote it.
-        fields["steps"] = [{"query": row["question"], "passages": row["replies"]}]
+    fields = {name: row[name] for name in row.keys() - {"question", "repeat"}}
     return parse(Reply, fields, "the journal of a system")
 
 

@@ -73,8 +73,7 @@ class Qdrant:
         complete: adds terms to shards; no setting.
 
     Raises:
-        ConfigurationError: an approximate search, or another program's collection, in this
-            process, which has neither.
+        ConfigurationError: an approximate search in this process, which has none.
         RetrieverUnavailable: qdrant-client is not installed.
     """
 
@@ -104,11 +103,6 @@ class Qdrant:
             raise ConfigurationError(
                 "vector_store.exact is false, but Qdrant without a server compares every vector; "
                 "choose vector_store=qdrant, or leave it true"
-            )
-        if self.url == IN_PROCESS and self.collection:
-            raise ConfigurationError(
-                f"vector_store.collection is {self.collection!r}, but Qdrant without a server has "
-                "nothing that another program filled; choose vector_store=qdrant, or leave it null"
             )
 
     @property
@@ -160,14 +154,14 @@ class Qdrant:
             StoreError: the server does not answer, its collection has changed since, or a file is
                 damaged.
         """
-        if self.url == IN_PROCESS:
-            return self._filled(folder)
         if self.collection is not None:
             groups = read_value(folder / GROUPS, dict[str, str])
             hnsw = None if self.exact else self.hnsw
             named = self.collection, hnsw, self.vector_name, self.id_key
             theirs = Theirs(self._server(), *named, groups)
             return QdrantSearcher(theirs, theirs.size)
+        if self.url == IN_PROCESS:
+            return self._filled(folder)
         expected = read_value(folder / "store.json", _Contents)
         server = self._server()
         collection = self._named(server, expected.collection)
