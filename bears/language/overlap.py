@@ -116,17 +116,19 @@ def _pairs(owners: Owners, texts: int) -> Owners:
     return (owners[:, one] * texts + owners[:, other]).ravel()
 
 
+LEAST = 0.3
+"""The smallest overlap that counts."""
+
+
 class Chunks:
     """Texts among which to find the one that has most of another text.
 
     Args:
         texts: in reading order.
-        least: the smallest share that counts.
     """
 
-    def __init__(self, texts: Sequence[str], least: float = 0.3) -> None:
+    def __init__(self, texts: Sequence[str]) -> None:
         self._trigrams = [_trigrams(text) for text in texts]
-        self._least = least
 
     def holding_most_of(self, text: str) -> int | None:
         """Return the position of the text with the greatest overlap; of equal ones the first.
@@ -139,7 +141,7 @@ class Chunks:
             return None
         shares = [len(wanted & trigrams) / len(wanted) for trigrams in self._trigrams]
         best = max(shares, default=0.0)
-        return shares.index(best) if best >= self._least else None
+        return shares.index(best) if best >= LEAST else None
 
 
 def _trigrams(text: str) -> set[tuple[str, ...]]:

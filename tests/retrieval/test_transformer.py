@@ -274,7 +274,6 @@ def test_a_device_that_is_not_there_is_refused(monkeypatch: pytest.MonkeyPatch, 
         ({"model": ""}, "model is empty; expected owner/name"),
         ({"revision": "main"}, "revision is 'main' .* 40 hexadecimal digits .* a branch or tag"),
         ({"revision": ""}, "revision is '' for the model 'owner/name'"),
-        ({"model": "/a", "revision": COMMIT}, "revision is '0+', but /a is not a model of the hub"),
         ({"code_revision": "main"}, "code_revision is 'main'"),
     ],
 )

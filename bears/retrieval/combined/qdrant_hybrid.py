@@ -51,11 +51,6 @@ class QdrantHybrid:
                 "fills a collection of its own; leave it null, or choose a dense retriever"
             )
 
-    @property
-    def _store(self) -> Qdrant:
-        assert isinstance(self.dense.vector_store, Qdrant)
-        return self.dense.vector_store
-
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Index the terms, and store them with the vectors.
 
@@ -81,7 +76,9 @@ class QdrantHybrid:
                 yield replace(shard, terms=bm25.terms_held(range(start, end)))
                 start = end
 
-        return replace(self.dense, vector_store=replace(self._store, complete=complete))
+        assert isinstance(self.dense.vector_store, Qdrant)
+        store = replace(self.dense.vector_store, complete=complete)
+        return replace(self.dense, vector_store=store)
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,8 @@ class LocalModel:
     Args:
         model: ``owner/name`` on the hub, a folder, or ``package:`` and the name of a Python
             package that carries the model and has a function ``get_model_path()``.
-        revision: 40 hexadecimal digits of a commit, for a model of the hub.
+        revision: 40 hexadecimal digits of a commit, for a model of the hub; others have none, and
+            are pinned by their version or their files.
         code_revision: the same for the Python code that comes with some models; empty: run no
             such code.
         device: auto, cuda, mps or cpu; auto takes the best available one.
@@ -52,7 +53,7 @@ class LocalModel:
         batch_tokens: per batch, padding included; None: chosen by device.
 
     Raises:
-        ConfigurationError: the model is empty, or a revision is not a commit or not of the hub.
+        ConfigurationError: the model is empty, or a revision is not a commit.
     """
 
     key: ClassVar[str]
@@ -72,11 +73,6 @@ class LocalModel:
                 f"{self.key}.revision, or a folder"
             )
         local = self._is_folder or self.model.startswith(PACKAGE)
-        if local and self.revision:
-            raise ConfigurationError(
-                f"{self.key}.revision is {self.revision!r}, but {self.model} is not a model of "
-                f"the hub, so it has no revisions. Leave it empty: {self.key}.revision=''"
-            )
         for field, optional in (("code_revision", True), ("revision", local)):
             commit = getattr(self, field)
             if not re.fullmatch(COMMIT, commit) and (commit or not optional):
@@ -154,7 +150,7 @@ class LocalModel:
                 f"{Path(self.model).resolve()} and in the cache {constants.HF_HUB_CACHE}, which "
                 "HF_HOME sets. On a machine with a network, fetch it into a folder with "
                 f"`hf download {self.model} --revision {self.revision} --local-dir FOLDER`, copy "
-                f"that here, and name it: {self.key}.model=FOLDER {self.key}.revision=''"
+                f"that here, and name it: {self.key}.model=FOLDER"
             ) from None
         return folder
 
