@@ -44,8 +44,7 @@ def main(conf: Path, out: Path, language: Path, code: Path, overrides: list[str]
     for name, at in places.items():
         # A file of questions may be outside of the folder.
         file = at / str(known.sources[name].settings.get("questions") or "")
-        if file != at and file.is_file():
-            contents[name] += f" {content_of(file)}"
+        contents[name] += f" {content_of(file)}" if file != at and file.is_file() else ""
     # DVC refuses to run a stage whose input is missing, and warns three times of each empty one.
     for folder in (DATA / "local", REPLIES / "made"):
         if not (folder.is_dir() and any(folder.iterdir())):

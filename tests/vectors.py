@@ -18,7 +18,6 @@ def qdrant(url: str = IN_PROCESS, **settings: Any) -> Qdrant:
     """A store with a small graph and small requests."""
     defaults: dict[str, Any] = {
         "api_key_env": "",
-        "collection": None,
         "label": "test",
         "exact": True,
         "hnsw": Hnsw(m=4, ef_construct=16, ef=4, from_kb=10),

@@ -22,7 +22,6 @@ _FOREIGN = re.compile(
 ``【3†source】``, ``(1)`` at the end of a sentence, and superscripts after a word."""
 _LIKE = re.compile(r"\[(?!CITE)[^\]\n]{0,40}\d[^\]\n]{0,40}\](?!\()|【[^】\n]{1,80}】")
 _BRACKETS = str.maketrans("", "", "[［【")
-LONGEST_RANGE = 50
 PASSES = 5
 """The rest of nested markers may be a marker again."""
 
@@ -74,8 +73,7 @@ def _numbers_in(listed: str) -> list[int]:
     """Return the numbers of a list, those within its ranges too."""
     found: list[int] = []
     for first, last in re.findall(r"(\d+)(?:\s?[-–]\s?(\d+))?", listed):
-        end = int(last) if last and 0 <= int(last) - int(first) <= LONGEST_RANGE else int(first)
-        found += range(int(first), end + 1)
+        found += range(int(first), max(int(first), int(last or 0)) + 1)
     return found
 
 

@@ -9,7 +9,8 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted, settings_of
+from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted
+from bears.cli.source import settings_of
 from bears.config import AUTO
 from bears.config.packaged import SHIPPED, pipeline
 from bears.errors import ConfigurationError

@@ -11,14 +11,13 @@ from typing import Any
 
 from tabulate import tabulate
 
-from bears.cli.source import changed, described, setting
+from bears.cli.source import changed, described, settings_of
 from bears.config import compose, conf_text, read_selection
 from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
 from bears.files.visible import one_line
 from bears.layout import CONF, PARAMS
 from bears.sources.folder.asked import ENDINGS, looks_asked
-from bears.sources.folder.fields import ROLES
 from bears.sources.folder.read import QUESTIONS, table_of
 from bears.sources.inspection import Look
 from bears.sources.location import dataset_of
@@ -56,9 +55,8 @@ class Origin:
     questions: Path | None = None
 
     def __post_init__(self) -> None:
-        made_of = {name: value for name, value in vars(self).items() if name != "questions"}
-        given = [f"--{name.replace('_', '-')}" for name, value in made_of.items() if value]
-        if len(given) > 1:
+        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
+        if len(given) > 1 + bool(self.questions):
             raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
         if self.questions and not self.documents:
             raise ConfigurationError("--questions needs --documents FOLDER, which they are about")
@@ -112,18 +110,6 @@ WITHOUT_QUESTIONS = (
     "write the questions: in the file above, replace `own` under `defaults` by `made-own`; "
     "docs/made-questions.md describes that"
 )
-
-
-def settings_of(words: Sequence[str]) -> dict[str, Any]:
-    """Return the settings of a source that words give, ROLE=FIELD among its fields."""
-    known: dict[str, Any] = {}
-    for word in words:
-        role, equals, name = word.partition("=")
-        if role in ROLES and equals:
-            known.setdefault("fields", {})[role] = name
-        else:
-            known |= [setting(word)]
-    return known
 
 
 def quoted(name: str) -> str:
@@ -233,8 +219,8 @@ def _print(look: Look, project: Path) -> None:
     ]
     if look.fields:
         rows = [[one_line(f"{cell:.40}") for cell in row] for row in look.fields]
-        table_lines = tabulate(rows, headers=["field", "taken as", "example", "found"])
-        lines += [f"  {line}" for line in table_lines.split("\n")]
+        shown = tabulate(rows, headers=["field", "taken as", "example", "found"])
+        lines += [f"  {line}" for line in shown.split("\n")]
     if look.unanswerable and source.shape == "own":
         lines.append(f"questions without an answer: {look.unanswerable}")
     if look.without_gold and source.shape == "own":

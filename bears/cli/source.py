@@ -17,6 +17,7 @@ from bears.files.records import write_text
 from bears.files.visible import one_line
 from bears.layout import LOCAL, PIPELINE
 from bears.sources.convert import convert
+from bears.sources.folder.fields import ROLES
 from bears.sources.inspection import Look, inspect
 from bears.sources.location import found_on_hub
 from bears.sources.source import SHAPES, checked, reader_of
@@ -38,7 +39,7 @@ def inspect_source(where: str, settings: Sequence[str] = ()) -> None:
     path = hub if PIPELINE.exists() else str(Path(hub).expanduser().absolute())
     place = {"hub": hub} if hub != where else {"path": path}
     name = re.sub(r"\W+", "_", Path(hub).name.split(".")[0]).strip("_").lower() or "source"
-    given = dict(setting(word) for word in settings)
+    given = settings_of(settings)
     folder = Path(hub).is_dir() and "path" in place
     order = ["beir", "multi-hop", "squad", "qa-with-passages", "pairs"]
     shapes = [given["shape"]] if "shape" in given else [*order, "own"][: None if folder else -1]
@@ -60,12 +61,24 @@ def described(given: Mapping[str, Any], shapes: Sequence[str], project: Path) ->
     return inspect(source, shapes, given, project.resolve(), project.resolve() / LOCAL)
 
 
-def setting(word: str) -> tuple[str, Any]:
-    """Return name and value of SETTING=VALUE. Raises ConfigurationError."""
-    name, equals, value = word.partition("=")
-    if not equals or name not in {each.name for each in fields(Source)}:
-        raise ConfigurationError(f"{word!r:.80}: expected SETTING=VALUE, such as split=validation")
-    return name, yaml_value(value, name)
+def settings_of(words: Sequence[str]) -> dict[str, Any]:
+    """Return what SETTING=VALUE gives, and ROLE=FIELD among the fields.
+
+    Raises:
+        ConfigurationError: a word is neither.
+    """
+    known: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if equals and name in ROLES:
+            known.setdefault("fields", {})[name] = value
+        elif equals and name in {each.name for each in fields(Source)}:
+            known[name] = yaml_value(value, name)
+        else:
+            raise ConfigurationError(
+                f"{word!r:.80}: expected SETTING=VALUE, such as split=validation"
+            )
+    return known
 
 
 def _shown(look: Look) -> str:

@@ -36,9 +36,9 @@ MOST = 10_000
 ALIKE, LIKELY = 5, 20
 """A text with one in so many of a quotation's pieces, and half as many as any other text, may have
 a similar passage; and how many texts are looked at."""
-AT_ONCE, TABLE, MIXER = 2_000_000, 24, np.uint64(0x9E3779B97F4A7C15)
-"""Letters that are looked through at once, bits of a digest for its first look-up, and the odd
-factor that mixes digests."""
+AT_ONCE, TABLE, MIXER = 20, 24, np.uint64(0x9E3779B97F4A7C15)
+"""Texts that are looked through at once, bits of a digest for its first look-up, and the odd factor
+that mixes digests."""
 EDGE = 400
 """Letters at both ends of a quotation by which its place is found."""
 TRIED = 2_000
@@ -362,8 +362,8 @@ def _known_pieces(texts: Iterable[str], known: NDArray[np.uint64]) -> Iterator[P
     # Few pieces of a text are known ones, and one look into a table of bits leaves out the rest.
     table = np.zeros(1 << TABLE, np.bool_)
     table[known >> np.uint64(64 - TABLE)] = True
-    begin = 0
-    for batch in _batches(map(letters_of, texts)):
+    left, begin = map(letters_of, texts), 0
+    while batch := [*islice(left, AT_ONCE)]:
         pieces = _pieces("\0".join(batch))
         at = np.flatnonzero(table[pieces >> np.uint64(64 - TABLE)])
         place = np.searchsorted(known[:-1], pieces[at])
@@ -371,18 +371,6 @@ def _known_pieces(texts: Iterable[str], known: NDArray[np.uint64]) -> Iterator[P
         ends = np.cumsum([len(letters) + 1 for letters in batch])
         yield begin + np.searchsorted(ends, at[same], side="right"), place[same]
         begin += len(batch)
-
-
-def _batches(texts: Iterable[str]) -> Iterator[list[str]]:
-    """Yield texts in lists of about `AT_ONCE` letters."""
-    batch, size = list[str](), 0
-    for text in texts:
-        batch.append(text)
-        size += len(text)
-        if size > AT_ONCE:
-            yield batch
-            batch, size = [], 0
-    yield batch
 
 
 def _pieces(letters: str) -> NDArray[np.uint64]:

@@ -238,7 +238,6 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
     tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name) if kind == "TOOL" else ""
     if tool == FINAL:
         said = text_of(span.first(*INPUTS), ("kwargs", *SAID, "args"))
-    searches = kind in ("RETRIEVER", "TOOL")
     asks = kind != "LLM" and len(query) <= LONGEST
     return Operation(
         span.span_id,
@@ -248,7 +247,7 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         span.seconds,
         tuple(intern(text) for text in asked if len(text) <= LONGEST),
         intern(query) if asks else "",
-        "" if searches and tool != FINAL else said,
+        "" if kind in ("RETRIEVER", "TOOL") and tool != FINAL else said,
         str(span.attributes.get(named, "")),
         str(span.first("exception.message", "error.type") or ""),
         intern(tool),
@@ -305,8 +304,8 @@ def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorde
         error=root.error,
         seconds=root.seconds,
     )
-    first = [call.asked[:1] for call in calls[:1]], [call.asked for call in calls[:1]]
-    texts = ((root.query,), root.asked, *first[0], *first[1])
+    texts = [(root.query,), root.asked]
+    texts += [said for call in calls[:1] for said in (call.asked[:1], call.asked)]
     named = next((each.named for each in ordered if each.named), "")
     return Recorded(reply, tuple(texts), named, tuple(unread))
 
@@ -387,14 +386,12 @@ def text_of(value: Any, names: Sequence[str]) -> str:
     if isinstance(value, Mapping):
         found = (text_of(value[name], names) for name in names if name in value)
         # A call with one text needs no name for it.
-        return next(filter(None, found), "") or _only([*islice(_texts(value), 2)])
+        alone = [*islice(_texts(value), 2)]
+        only = alone[0] if len(alone) == 1 and alone[0] not in NOTHING else ""
+        return next(filter(None, found), only)
     if isinstance(value, list):
         return next(filter(None, (text_of(part, names) for part in reversed(value))), "")
     return ""
-
-
-def _only(texts: Sequence[str]) -> str:
-    return texts[0] if len(texts) == 1 and texts[0] not in NOTHING else ""
 
 
 def passages_in(output: Any, matcher: PassageMatcher | None = None) -> tuple[Passage, ...] | None:

@@ -39,7 +39,6 @@ from bears.results.recorded import (
     tools_that_search,
 )
 from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Step
-from bears.trace import ModelCall
 
 LANGSMITH = {
     "input.value": ("inputs",),
@@ -103,16 +102,12 @@ def read_recorded(
     whole: list[Recorded] = []
     for path in chain.from_iterable(map(_files, paths)):
         try:
-            if path.suffix == ".eval":
-                whole += _inspect(path, tools, named)
-                continue
-            for row in _rows(path):
-                if "retrieved_docids" in row and "query_id" in row:
-                    whole.append(_browsecomp(row))
+            for each in _read(path):
+                if isinstance(each, Recorded):
+                    whole.append(each)
                     continue
-                for span in _spans(row, str(path)):
-                    read = _without(span, drop) if drop else span
-                    traces[span.trace_id][span.span_id] = operation(read, matcher, named)
+                span = _without(each, drop) if drop else each
+                traces[span.trace_id][span.span_id] = operation(span, matcher, named)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{path}: a malformed trace: {first_line(error)!r:.80}") from None
     every = [*chain.from_iterable(each.values() for each in traces.values())]
@@ -120,6 +115,17 @@ def read_recorded(
     kept = {name: n for name, n in searching.items() if name not in others}
     kept |= {each.tool: 0 for each in every if each.tool in tools and each.tool not in kept}
     return [*whole, *(recorded([*each.values()], kept) for each in traces.values())], kept
+
+
+def _read(path: Path) -> Iterator[RecordedSpan | Recorded]:
+    if path.suffix == ".eval":
+        yield from _inspect(path)
+        return
+    for row in _rows(path):
+        if "retrieved_docids" in row and "query_id" in row:
+            yield _browsecomp(row)
+        else:
+            yield from _spans(row, str(path))
 
 
 def _files(path: Path) -> list[Path]:
@@ -255,9 +261,8 @@ def _langsmith(row: Mapping[str, Any]) -> RecordedSpan:
     start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
     own, parent = str(row["id"]), str(row.get("parent_run_id") or "")
     trace = str(row.get("trace_id") or row.get("session_id") or own)
-    found = _renamed(row, LANGSMITH)
-    found["output.value"] = row.get("outputs") or None
-    return RecordedSpan(trace, own, parent, str(row.get("name", "")), start, end, found)
+    names = trace, own, parent, str(row.get("name", ""))
+    return RecordedSpan(*names, start, end, _renamed(row, LANGSMITH))
 
 
 def _renamed(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -342,7 +347,8 @@ def _browsecomp(row: Mapping[str, Any]) -> Recorded:
     return Recorded(reply, (), question_id=str(row["query_id"]))
 
 
-def _inspect(path: Path, tools: Sequence[str], named: str) -> Iterator[Recorded]:
+def _inspect(path: Path) -> Iterator[RecordedSpan]:
+    """Yield the samples of a log of Inspect and their events, whose order stands for times."""
     try:
         from inspect_ai.log import read_eval_log
     except ImportError:
@@ -351,28 +357,24 @@ def _inspect(path: Path, tools: Sequence[str], named: str) -> Iterator[Recorded]
         samples = read_eval_log(str(path)).samples or ()
     except Exception as error:  # Whatever Inspect and the readers below it raise.
         raise FormatError(f"{path}: Inspect cannot read it: {first_line(error)!r:.80}") from None
-    for sample in samples:
-        steps: list[Step] = []
-        calls: list[ModelCall] = []
-        unread: dict[str, None] = {}
-        for event in sample.events:
-            if event.event == "tool" and event.function in tools:
-                query = text_of(dict(event.arguments), ("query", "question", "text"))
-                output = event.result if isinstance(event.result, str) else str(event.result)
-                steps.append(Step(query, passages_in(output)))
-            elif event.event == "tool":
-                unread[event.function] = None
-            elif event.event == "model" and event.output.usage:
-                usage = event.output.usage
-                counts = usage.input_tokens, usage.output_tokens
-                calls.append(ModelCall(event.model, *counts, seconds=event.output.time))
-        asked = sample.input if isinstance(sample.input, str) else sample.input[-1].text
-        reply = Reply(
-            tuple(steps),
-            tuple(calls),
-            sample.output.completion or None,
-            error=sample.error.message if sample.error else "",
-            seconds=sample.total_time,
-        )
-        names = {"id": str(sample.id), **dict(flat(dict(sample.metadata)))}
-        yield Recorded(reply, ((asked,),), str(names.get(named, "")), tuple(unread))
+    for number, sample in enumerate(samples):
+        trace = f"{path} {number}"
+        said = {"openinference.span.kind": "AGENT", "output.value": sample.output.completion}
+        text = sample.input if isinstance(sample.input, str) else sample.input[-1].text
+        said |= {"id": str(sample.id), "input.value": text, **dict(flat(dict(sample.metadata)))}
+        said |= {"exception.message": sample.error.message} if sample.error else {}
+        yield RecordedSpan(trace, "sample", "", "sample", 0.0, sample.total_time, said)
+        for at, event in enumerate(sample.events, start=1):
+            seconds: float | None = None
+            if event.event == "tool":
+                said = {"tool.name": event.function, "input.value": dict(event.arguments)}
+                said |= {"openinference.span.kind": "TOOL", "output.value": str(event.result)}
+            elif event.event == "model" and (used := event.output.usage):
+                said = {"openinference.span.kind": "LLM", "llm.model_name": event.model}
+                said["llm.token_count.prompt"] = used.input_tokens
+                said["llm.token_count.completion"] = used.output_tokens
+                seconds = event.output.time
+            else:
+                continue
+            end = None if seconds is None else at + seconds
+            yield RecordedSpan(trace, str(at), "sample", event.event, float(at), end, said)

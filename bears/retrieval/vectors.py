@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from bears.errors import StoreError, VectorError
 from bears.retrieval.cut import Cut
-from bears.types import Document, Ranking
+from bears.types import Ranking
 
 Vectors = NDArray[np.float32]
 Kind = Literal["document", "question"]
@@ -215,18 +215,6 @@ class VectorStore(Protocol):
         Raises:
             StoreError: the store cannot be reached, or its content has changed.
         """
-
-
-@runtime_checkable
-class Borrowing(Protocol):
-    """A store whose vectors may be those of another program, so that none are made."""
-
-    @property
-    def borrows(self) -> bool:
-        """Return whether they are."""
-
-    def borrow(self, documents: Iterable[Document], folder: Path) -> None:
-        """Keep in ``folder`` what finds these documents in them. Raises StoreError as `open`."""
 
 
 @runtime_checkable

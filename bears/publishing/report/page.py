@@ -22,7 +22,7 @@ from bears.publishing.report import advice, doubts, words
 from bears.publishing.report.benchmark import GOLD, OTHER, read_benchmark
 from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
-from bears.results.about import About, about
+from bears.results.about import about as run_of
 from bears.results.parts import ComparedTable, one_of_each, parts_of
 from bears.results.system import System
 from bears.types import Question
@@ -96,14 +96,17 @@ def report(
         for system in systems
         if any("verdict" in row for row in system.judged.values())
     ]
-    runs = [_about(system, questions) for system in systems]
+    runs = {
+        each.name: run_of(questions, each.run, (each.files or [None])[0], each.traced)
+        for each in systems
+    }
     doubtful = doubts.doubts(systems, measure) if judged else doubts.constant_judges(systems)
     advised = advice.advise(comparison, lead.systems, measure, prefer) if ranked else {}
     called = lead.called(measure, advised.get("labels"))
     return _rendered(
         benchmark=benchmark,
         judged=judged,
-        papers=runs[0].papers,
+        papers=next(iter(runs.values())).papers,
         systems=systems,
         measure=called,
         looks=look,
@@ -126,7 +129,7 @@ def report(
             _standings(found, part) for found, part in zip(comparisons, (lead, *below), strict=True)
         ],
         **_costs(comparison["systems"], systems, measure, look),
-        runs=dict(zip((system.name for system in systems), runs, strict=True)),
+        runs=runs,
         differences=_differences(comparison, advised, measure, look),
         **_recalls(searched, questions, look),
         **benchmark.card(),
@@ -215,11 +218,6 @@ def _costs(
         "untimed": [name for name, cost in costs.items() if cost.p50_ms is None],
         "paid": against(paid, "usd") if any(row["usd"] for row in paid) else "",
     }
-
-
-def _about(system: System, questions: Sequence[Question]) -> About:
-    answers = system.files[0] if system.files else None
-    return about(questions, system.run, answers, system.traced)
 
 
 def _differences(

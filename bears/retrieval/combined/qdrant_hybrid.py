@@ -45,11 +45,6 @@ class QdrantHybrid:
                 f"{type(self.sparse).__name__}; expected a dense retriever in Qdrant, and BM25. "
                 "Add vector_store=qdrant-local, or vector_store=qdrant for a server"
             )
-        if store.borrows:
-            raise ConfigurationError(
-                f"vector_store.collection is {store.collection!r}, but retriever=qdrant-hybrid "
-                "fills a collection of its own; leave it null, or choose a dense retriever"
-            )
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
         """Index the terms, and store them with the vectors.

@@ -13,7 +13,6 @@ from bears.retrieval.dense.engines.local import Local
 from bears.retrieval.dense.shards import VectorCache, text_shards
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.vectors import (
-    Borrowing,
     Encoder,
     Shard,
     TextShard,
@@ -57,7 +56,7 @@ class Dense:
     shard_size: Positive = 2_000
 
     def index(self, documents: Iterable[Document], folder: Path, scratch: Path) -> None:
-        """Encode and store shard by shard; nothing if the vectors are another program's.
+        """Encode and store shard by shard.
 
         The vectors of each block are kept under ``scratch``, so that a later run of the same model
         does not compute them again, however this run ends.
@@ -66,9 +65,6 @@ class Dense:
             OSError: a disk is full; the vectors so far are kept.
             VectorError: the model's vector of a document cannot be used.
         """
-        if isinstance(self.vector_store, Borrowing) and self.vector_store.borrows:
-            self.vector_store.borrow(documents, folder)
-            return
         batches = text_shards(documents, self.shard_size)
         cuts: list[Cut] = []
         bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)

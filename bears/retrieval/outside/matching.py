@@ -294,7 +294,11 @@ class PassageMatcher:
             named = dict.fromkeys(filter(None, map(self._name, WORDS.findall(block))))
             if len(named) == 1:
                 [doc_id] = named
-                rest = "\n".join(line for line in block.splitlines() if not self._names(line))
+                rest = "\n".join(
+                    line
+                    for line in block.splitlines()
+                    if not any(map(self._name, WORDS.findall(line)))
+                )
                 there = letters_of(rest) and self._quoted(doc_id).find(rest, similar=False)
                 found.append(Passage(doc_id, text=rest if there else ""))
             elif named:
@@ -308,9 +312,6 @@ class PassageMatcher:
                     best = next(filter(self._anywhere, long), block.strip())
                     found.append(Passage(text=best))
         return tuple(found)
-
-    def _names(self, line: str) -> bool:
-        return any(map(self._name, WORDS.findall(line)))
 
     def _name(self, word: str) -> str:
         """Return the document that a word of a text names; a number or a plain word names none."""

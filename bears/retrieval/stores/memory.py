@@ -141,15 +141,11 @@ def cosines(vectors: Vectors, vector: Vectors) -> NDArray[np.float64]:
     return np.asarray(vectors.astype(np.float64) @ vector.astype(np.float64))
 
 
-def check_dimensions(vectors: Vectors, dimensions: int, fit: str = FIT) -> None:
-    """Raise StoreError if the questions' dimensions differ from those of the index.
-
-    Args:
-        fit: what to do then.
-    """
+def check_dimensions(vectors: Vectors, dimensions: int) -> None:
+    """Raise StoreError if the questions' dimensions differ from those of the index."""
     if vectors.shape[1] != dimensions:
         raise StoreError(
-            f"the question has {vectors.shape[1]} dimensions, the index {dimensions}; {fit}"
+            f"the question has {vectors.shape[1]} dimensions, the index {dimensions}; {FIT}"
         )
 
 

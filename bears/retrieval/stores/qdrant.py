@@ -28,11 +28,9 @@ from bears.retrieval.stores.memory import (
     read_chunks,
 )
 from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, Server
-from bears.retrieval.stores.qdrant_theirs import Theirs, groups_of
 from bears.retrieval.vectors import NumberedShard, Shard, Terms, Vectors, numbered
-from bears.types import Document, ForbidsExtra, Positive, Ranking
+from bears.types import ForbidsExtra, Positive, Ranking
 
-GROUPS = "groups.json"
 """In an index of another program's collection: the groups by which its points are found."""
 
 
@@ -59,9 +57,8 @@ class Qdrant:
     Args:
         url: of the server, or of any node of a cluster; ``:memory:``: in this process.
         api_key_env: the environment variable that holds the key; empty: the server needs none.
-        collection: one that another program filled, which is only read; None: one of its own.
-        label: the beginning of the name of its own; a digest of the first shard and the settings
-            follows.
+        label: the beginning of the name of its collection; a digest of the first shard and the
+            settings follows.
         exact: compare every vector; otherwise search a graph, which misses some.
         hnsw: see `Hnsw`; used if the search is not exact.
         shards: parts of a new collection, for a cluster to spread over its nodes.
@@ -69,7 +66,6 @@ class Qdrant:
         batch: points per request.
         timeout_s: for one request.
         patience_s: how long to retry when the server stops answering.
-        vector_name, id_key: of ``collection``; see `Theirs`.
         complete: adds terms to shards; no setting.
 
     Raises:
@@ -79,7 +75,6 @@ class Qdrant:
 
     url: str
     api_key_env: str
-    collection: str | None
     label: str
     exact: bool
     hnsw: Hnsw
@@ -88,8 +83,6 @@ class Qdrant:
     batch: Positive
     timeout_s: Positive
     patience_s: float
-    vector_name: str = ""
-    id_key: str = "doc_id"
     complete: Callable[[Iterable[Shard]], Iterable[Shard]] = iter
 
     def __post_init__(self) -> None:
@@ -104,20 +97,6 @@ class Qdrant:
                 "vector_store.exact is false, but Qdrant without a server compares every vector; "
                 "choose vector_store=qdrant, or leave it true"
             )
-
-    @property
-    def borrows(self) -> bool:
-        """Return whether another program filled the collection."""
-        return self.collection is not None
-
-    def borrow(self, documents: Iterable[Document], folder: Path) -> None:
-        """Check the collection of another program, and keep what its points are matched with.
-
-        Raises:
-            StoreError: the collection is missing, or does not have what the settings name.
-        """
-        write_json(folder / GROUPS, groups_of(documents))
-        self.open(folder)
 
     def write(self, shards: Iterable[Shard], folder: Path) -> None:
         """Send every shard that the collection does not hold, and record what it then holds.
@@ -154,12 +133,6 @@ class Qdrant:
             StoreError: the server does not answer, its collection has changed since, or a file is
                 damaged.
         """
-        if self.collection is not None:
-            groups = read_value(folder / GROUPS, dict[str, str])
-            hnsw = None if self.exact else self.hnsw
-            named = self.collection, hnsw, self.vector_name, self.id_key
-            theirs = Theirs(self._server(), *named, groups)
-            return QdrantSearcher(theirs, theirs.size)
         if self.url == IN_PROCESS:
             return self._filled(folder)
         expected = read_value(folder / "store.json", _Contents)
@@ -280,7 +253,7 @@ class QdrantSearcher:
     def _nearest(
         self, vectors: Vectors, k: int, groups: Sequence[str], exact: bool
     ) -> list[Ranking]:
-        check_dimensions(vectors, self._dimensions, self.collection.fit)
+        check_dimensions(vectors, self._dimensions)
 
         def request(place: int, limit: int) -> Any:
             return self.collection.request(vectors[place].tolist(), limit, exact, groups[place])
@@ -290,8 +263,7 @@ class QdrantSearcher:
         for points, vector in zip(found, vectors, strict=True):
             scores = [point.score for point in points]
             if exact and points:
-                name, stored = self.collection.vector, [point.vector for point in points]
-                named = [each[name] if isinstance(each, dict) else each for each in stored]
+                named = [point.vector["dense"] for point in points]
                 scores = cosines(np.array(named, np.float32), vector).tolist()
             rankings.append(best(*self._by_document(points, scores), k))
         return rankings
@@ -321,7 +293,7 @@ class QdrantSearcher:
         Raises:
             StoreError: the vectors' dimensions differ from those of the index.
         """
-        check_dimensions(vectors, self._dimensions, self.collection.fit)
+        check_dimensions(vectors, self._dimensions)
 
         def request(place: int, limit: int) -> Any:
             vector = vectors[place].tolist()

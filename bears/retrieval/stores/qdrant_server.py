@@ -11,12 +11,13 @@ from bears.config import checkout
 from bears.config.secrets import check_address
 from bears.errors import StoreError
 from bears.llm.models import check_variable, value_of
-from bears.retrieval.stores.memory import FIT
 from bears.retrieval.vectors import NumberedShard, Terms
 from bears.types import Positive
 
 T = TypeVar("T")
 
+FETCHED = ["doc_id", "same"]
+"""The keys of the payload that come with a point."""
 IN_PROCESS = ":memory:"
 """The address that qdrant-client takes for its local mode."""
 
@@ -112,15 +113,7 @@ class Collection:
         server: where they are.
         name: of the collection.
         hnsw: the graph of the approximate search; None: the search is exact.
-
-    Attributes:
-        vector: the name of the dense vectors; empty: they have none.
-        fetched: the keys of the payload that come with a point.
-        fit: what to do if a question's dimensions differ from those of the vectors.
     """
-
-    vector, fit = "dense", FIT
-    fetched: tuple[str, ...] = ("doc_id", "same")
 
     def __init__(self, server: Server, name: str, hnsw: Hnsw | None) -> None:
         from qdrant_client import models
@@ -212,12 +205,12 @@ class Collection:
         """
         return self._api.QueryRequest(
             query=vector,
-            using=self.vector or None,
+            using="dense",
             limit=limit,
             filter=self.within(group),
             params=self._params(exact),
-            with_payload=[*self.fetched],
-            with_vector=[self.vector] if exact else False,
+            with_payload=FETCHED,
+            with_vector=["dense"] if exact else False,
         )
 
     def fused(
@@ -234,14 +227,14 @@ class Collection:
         """
         options = {"limit": limit, "filter": self.within(group)}
         params = self._params(exact=self.hnsw is None)
-        legs = [self._api.Prefetch(query=vector, using=self.vector, params=params, **options)]
+        legs = [self._api.Prefetch(query=vector, using="dense", params=params, **options)]
         if terms.numbers:
             sparse = self.sparse_vector(terms)
             legs.append(self._api.Prefetch(query=sparse, using="sparse", **options))
         # Qdrant's ranks start at 0.
         fusion = self._api.RrfQuery(rrf=self._api.Rrf(k=constant + 1))
         return self._api.QueryRequest(
-            prefetch=legs, query=fusion, limit=2 * limit, with_payload=[*self.fetched]
+            prefetch=legs, query=fusion, limit=2 * limit, with_payload=FETCHED
         )
 
     def _params(self, exact: bool) -> Any:

@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from itertools import groupby
+from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -196,7 +198,10 @@ def questions(
     except SourceError as error:
         raise SourceError(f"{path}: {error}") from None
     silent = unanswerable_rows(reading, fields.values(), language)
-    cells = {role: _by_row(reading.cells(role)) for role in reading.fields}
+    cells = {
+        role: {row: list(own) for row, own in groupby(reading.cells(role), attrgetter("row"))}
+        for role in reading.fields
+    }
     found: dict[str, _Asked] = {}
     remarks: list[tuple[str, str]] = []
     wrong: list[str] = []
@@ -221,13 +226,6 @@ def questions(
     return made, remarks, reading
 
 
-def _by_row(cells: Iterator[Cell]) -> dict[int, list[Cell]]:
-    found: dict[int, list[Cell]] = {}
-    for cell in cells:
-        found.setdefault(cell.row, []).append(cell)
-    return found
-
-
 def _answer(known: _Asked, cells: Sequence[Cell], unanswerable: bool) -> None:
     """Add the answers of a row. Raises ValueError if an earlier row has another one."""
     answers = dict.fromkeys(cell.value for cell in cells)
@@ -241,11 +239,9 @@ def _answer(known: _Asked, cells: Sequence[Cell], unanswerable: bool) -> None:
 def _gold(places: Places, documents: Sequence[Cell], quotations: Sequence[Cell]) -> Iterator[Found]:
     """Yield what a row names and quotes. Raises ValueError if that cannot be found."""
     ids = {cell: places.documents(cell.value) for cell in documents}
-    groups: dict[object, list[Cell]] = {}
-    for cell in quotations:
-        groups.setdefault(cell.group, []).append(cell)
+    groups = [list(own) for _, own in groupby(quotations, attrgetter("group"))]
     elsewhere: set[str] = set()
-    for place, group in enumerate(groups.values()):
+    for place, group in enumerate(groups):
         named = [cell for cell in documents if cell.beside(group[0])]
         if len(named) == len(groups) > 1:
             named = named[place : place + 1]
@@ -342,10 +338,10 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
 def looks_asked(path: Path) -> bool:
     """Return whether a file has rows with questions."""
     try:
-        rows = [row for _, row in question_rows(path)]
+        check_asked(path, {})
     except BearsError:
         return False
-    return _asking(rows) or any(each.named("question") == 3 for each in fields_of(rows).values())
+    return True
 
 
 def _asking(rows: Sequence[Any]) -> bool:

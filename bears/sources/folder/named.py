@@ -28,7 +28,7 @@ class Files:
         self._named = defaultdict[str, list[str]](list)
         for doc_id in self._known:
             name = _parts(doc_id)[-1]
-            for each in {name, _stem(name)}:
+            for each in {name, name.rpartition(".")[0] or name}:
                 self._named[each].append(doc_id)
 
     def find(self, value: str) -> list[str]:
@@ -79,10 +79,6 @@ def _parts(value: str) -> list[str]:
     plain = normalize("NFC", unquote(value)).casefold().replace("\\", "/")
     path = re.sub(r"^\w+://[^/]*|[?#].*$", "", plain) if "://" in plain else plain
     return [part for part in path.split("/") if part.strip() not in ("", ".")]
-
-
-def _stem(name: str) -> str:
-    return name.rpartition(".")[0] or name
 
 
 def _common_end(parts: list[str], doc_id: str) -> tuple[int, bool] | None:
