@@ -50,8 +50,8 @@ def as_ours(answer: str, shown: int) -> tuple[str, list[str]]:
     """Return an answer with the markers of other systems as ours, and what only looks like them.
 
     Args:
-        shown: how many documents there are; a number in parentheses or above the line that is
-            larger is none of a citation.
+        shown: how many documents there are; a larger number in parentheses or above the line does
+            not cite.
     """
 
     def replaced(found: re.Match[str]) -> str:

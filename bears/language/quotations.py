@@ -315,7 +315,7 @@ def letters_of(text: str) -> str:
 
 
 class Holders:
-    """The texts that may hold quotations, found in one pass over all of them.
+    """The texts that may hold quotations, found by reading all of them once.
 
     A text that has a quotation has all its pieces of `SEED` letters, and a similar one has many of
     them.

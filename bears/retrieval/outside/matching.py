@@ -304,7 +304,7 @@ class PassageMatcher:
             elif named:
                 found += map(Passage, named)
             else:
-                # A heading or the marker of a list is no part of the document.
+                # A heading or the marker of a list is not in the document.
                 lines = [MARKER.sub("", line) for line in block.splitlines()]
                 texts = ["\n".join(lines), *sorted(lines, key=len, reverse=True)]
                 long = [each for each in texts if len(letters_of(each)) >= SHORTEST]
