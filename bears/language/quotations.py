@@ -385,8 +385,8 @@ def _pieces(letters: str) -> NDArray[np.uint64]:
 
 def _incidence(places: Iterable[Places], rows: int, known: NDArray[np.uint64]) -> sparse.csr_array:
     """Return a matrix that has a 1 where a row has a known piece."""
-    parts = zip(*places, strict=True)
-    row, piece = (np.concatenate([np.zeros(0, np.int64), *part]) for part in parts)
+    nothing = np.zeros(0, np.int64)
+    row, piece = map(np.concatenate, zip((nothing, nothing), *places, strict=True))
     found = sparse.csr_array((np.ones(len(row), np.int32), (row, piece)), (rows, len(known)))
     found.sum_duplicates()
     found.data[:] = 1

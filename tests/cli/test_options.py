@@ -89,6 +89,8 @@ def test_a_benchmark_of_the_hub_or_of_ir_datasets_is_looked_for_there(
 ) -> None:
     """Nothing listens at the hub's address."""
     monkeypatch.setenv("HF_ENDPOINT", "http://127.0.0.1:9")
+    # The hub's package waits longer before each of five attempts.
+    monkeypatch.setattr("time.sleep", lambda _: None)
     monkeypatch.chdir(tmp_path)
     if command == "new":
         assert main(["init", "mine"]) == 0

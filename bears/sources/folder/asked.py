@@ -20,7 +20,7 @@ from bears.language.quotations import Holders, Match, QuotedText
 from bears.sources.folder.fields import (
     ENDS_ASKING,
     Cell,
-    Reading,
+    FieldReading,
     fields_of,
     question_field,
     read_fields,
@@ -165,7 +165,7 @@ def questions(
     places: Places,
     fixed: Mapping[str, str] = MappingProxyType({}),
     language: str = "en",
-) -> tuple[list[SourceQuestion], list[tuple[str, str]], Reading]:
+) -> tuple[list[SourceQuestion], list[tuple[str, str]], FieldReading]:
     """Read the questions of a folder.
 
     A question with several rows has the documents and quotations of all of them. One without a

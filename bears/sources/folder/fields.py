@@ -112,7 +112,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Reading:
+class FieldReading:
     """Which field has what; None: no field.
 
     Args:
@@ -155,7 +155,7 @@ def _leaves(value: Any, name: str, at: Cell) -> Iterator[tuple[str, Cell]]:
 
 def read_fields(
     fields: Mapping[str, Field], files: Files, holders: Holders, fixed: Mapping[str, str]
-) -> Reading:
+) -> FieldReading:
     """Return which field is the question, the answer, the document and the quotation.
 
     The document is the field whose values are found among the files, the quotation the one whose
@@ -193,7 +193,7 @@ def read_fields(
     if not (chosen["document"] or chosen["quotation"] or "document" in fixed):
         _refuse_lost(every, chosen, files)
     shares = {"document": in_files, "quotation": quoted}
-    return Reading(chosen, [_line(each, chosen, shares) for each in every])
+    return FieldReading(chosen, [_line(each, chosen, shares) for each in every])
 
 
 def question_field(fields: Mapping[str, Field], fixed: Mapping[str, str]) -> Field:
@@ -301,7 +301,7 @@ def _line(
     return each.name, role or "not read", each.cells[0].value, found
 
 
-def unanswerable_rows(reading: Reading, fields: Iterable[Field], language: str) -> set[int]:
+def unanswerable_rows(reading: FieldReading, fields: Iterable[Field], language: str) -> set[int]:
     """Return the numbers of the rows without gold that say that there is no answer.
 
     They say it by their answer; by a word such as *unanswerable*; or by a flag: a field that is
