@@ -294,6 +294,26 @@ def test_a_question_without_an_answer_says_so_by_a_flag_or_a_word(
     assert not read(folder, write(tmp_path, "json", rows))[1].judged
 
 
+def test_neighbors_of_these_shapes(folder: Path, tmp_path: Path) -> None:
+    """A list of messages, a page after the name, and a word that only has *answer* in it."""
+    rows: list[dict[str, Any]] = [
+        {
+            "messages": [{"role": "user", "content": q}, {"role": "assistant", "content": a}],
+            "at": f"{doc} p. 3",
+            "note": "see the main answer",
+        }
+        for q, a, doc in zip(Q, ("24 days", "60 days"), ("Leave policy.md", "x"), strict=True)
+    ]
+    rows[1]["at"] = None
+    first, second = read(folder, write(tmp_path, "json", rows))
+    assert (first.question, second.question) == Q
+    assert first.gold_doc_ids == ("hr/Leave%20policy.md",)
+    assert not second.judged
+    both = {"doc": ["Leave policy", "absent.md"], "words": QUOTED[0], "question": Q[0]}
+    with pytest.raises(SourceError, match=r"there is no file 'absent\.md'"):
+        read(folder, write(tmp_path, "json", [both]))
+
+
 LETTERS = st.sampled_from("abAB12é中 _-.%#")
 
 

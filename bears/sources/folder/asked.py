@@ -1,9 +1,8 @@
 """Read the questions that people wrote down beside their documents, and find what they name."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
-from itertools import groupby
+from itertools import groupby, islice
 from operator import attrgetter
 from pathlib import Path
 from types import MappingProxyType
@@ -206,7 +205,9 @@ def questions(
     remarks: list[tuple[str, str]] = []
     wrong: list[str] = []
     for number, (line, _) in enumerate(rows):
-        asked = "; ".join(cell.value for cell in cells["question"].get(number, ()))
+        said = [cell.value for cell in cells["question"].get(number, ())]
+        # Of the messages of a conversation the first question is meant.
+        asked = next(filter(ENDS_ASKING.search, said), "") or "; ".join(said)
         known = found.setdefault(asked, _Asked())
         try:
             if blank(asked):
@@ -253,7 +254,7 @@ def _gold(places: Places, documents: Sequence[Cell], quotations: Sequence[Cell])
             elsewhere.update(files)
         yield found
     for cell, own in ids.items():
-        if not own and not quotations:
+        if not own and (not quotations or any(ids.values())):
             near = places.files.near(cell.value)
             nearest = f"; the nearest name is {near!r:.80}" if near else ""
             raise ValueError(f"there is no file {cell.value!r:.80}{nearest}")
@@ -316,7 +317,7 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     elif ending == ".parquet":
         for number, row in enumerate(parquet_rows(path), start=1):
             yield f"row {number}", row
-    elif ending == ".jsonl" or _is_lines(path):
+    elif ending == ".jsonl" or (ending == ".json" and _is_lines(path)):
         for line, value in lines(path, nan="none", blank=True):
             if not isinstance(value, dict):
                 raise FormatError(f"{path}, line {line}: expected an object, not {value!r:.40}")
@@ -351,13 +352,10 @@ def _asking(rows: Sequence[Any]) -> bool:
 
 
 def _is_lines(path: Path) -> bool:
-    """Return whether a file has a JSON object on its first line, and more below it."""
-    if path.suffix.lower() != ".json":
-        return False
-    first, second = ([*numbered_lines(path)][:2] + [(0, b"")] * 2)[:2]
-    with suppress(FormatError):
-        return isinstance(json_value(first[1]), dict) and second[1].strip()[:1] == b"{"
-    return False
+    """Return whether each of a file's first two lines begins a JSON object."""
+    # Within one object, a name follows its bracket.
+    begun = [line.strip()[:1] for _, line in islice(numbered_lines(path), 2)]
+    return begun == [b"{", b"{"]
 
 
 def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:

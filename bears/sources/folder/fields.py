@@ -42,7 +42,7 @@ ENDS_ASKING = re.compile(r"[?？؟\u037e՞]\W*$")
 CODE = re.compile(r"\S*[\d_]\S*")
 """An id or a number."""
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
-NO_ANSWER = re.compile(r"un-?answer|(not|in)[ _-]?answer|no[ _-]?answer|out[ _-]of[ _-]scope", re.I)
+NO_ANSWER = re.compile(r"(un-?|not[ _-])answerable|no[ _-]?answer|out[ _-]of[ _-]scope", re.I)
 LONG = 20
 """Letters of a sentence; a shorter text that a document has is rather an answer."""
 NEARLY, NEARLY_ALL = 0.1, 0.8
@@ -314,7 +314,7 @@ def unanswerable_rows(reading: FieldReading, fields: Iterable[Field], language: 
         values = {cell.row: cell.value.lower() for cell in each.cells}
         flags = {row: FLAGS.get(value) for row, value in values.items()}
         if None in flags.values():
-            found |= {row for row, value in values.items() if NO_ANSWER.search(value)}
+            found |= {row for row, value in values.items() if NO_ANSWER.fullmatch(value)}
             continue
         there = {flags[row] for row in flags.keys() & gold}
         absent = {row for row in flags.keys() - gold if flags[row] not in there}

@@ -12,8 +12,9 @@ from bears.identity import identifier_of, path_of
 
 LISTED = re.compile(r"\s*[;|,\n]\s*")
 """What separates several names in one cell."""
-PLACE = re.compile(r"\s*[:#,;?|@(\[§]")
-"""What separates a name from a place in the file, such as a section."""
+PLACE = re.compile(r"\s*[:#,;?|@(\[§]|\s")
+"""What separates a name from a place in the file, such as a section. White space does so only after
+the ending of the name, since names have it too."""
 
 
 class Files:
@@ -46,8 +47,12 @@ class Files:
         several = [each for each in LISTED.split(value) if each]
         if len(several) > 1 and all(map(self._one, several)):
             return [*dict.fromkeys(map(self._one, several))]
-        heads = [value[: found.start()] for found in PLACE.finditer(value)]
-        return next(([found] for head in reversed(heads) if (found := self._one(head))), [])
+        for place in reversed([*PLACE.finditer(value)]):
+            head = value[: place.start()]
+            found = self._one(head)
+            if found and (not place[0].isspace() or _parts(found)[-1] == _parts(head)[-1]):
+                return [found]
+        return []
 
     def near(self, value: str) -> str:
         """Return the name that is most like a value."""
