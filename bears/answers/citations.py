@@ -55,9 +55,8 @@ def as_ours(answer: str, shown: int) -> tuple[str, list[str]]:
     """
 
     def replaced(found: re.Match[str]) -> str:
-        *bracketed, inner, after, raised = found.groups()
-        numbers = next(filter(None, (*bracketed, inner, after, raised)), "")
-        numbers = normalize("NFKC", numbers)
+        *_, inner, after, raised = found.groups()
+        numbers = normalize("NFKC", next(filter(None, found.groups()), ""))
         if not numbers:
             return ""
         several = (inner or after or raised) and any(

@@ -238,7 +238,6 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
     tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name) if kind == "TOOL" else ""
     if tool == FINAL:
         said = text_of(span.first(*INPUTS), ("kwargs", *SAID, "args"))
-    asks = kind != "LLM" and len(query) <= LONGEST
     return Operation(
         span.span_id,
         span.parent_id,
@@ -246,7 +245,7 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         span.start or 0.0,
         span.seconds,
         tuple(intern(text) for text in asked if len(text) <= LONGEST),
-        intern(query) if asks else "",
+        intern(query) if kind != "LLM" and len(query) <= LONGEST else "",
         "" if kind in ("RETRIEVER", "TOOL") and tool != FINAL else said,
         str(span.attributes.get(named, "")),
         str(span.first("exception.message", "error.type") or ""),
@@ -411,10 +410,14 @@ def passages_in(output: Any, matcher: PassageMatcher | None = None) -> tuple[Pas
     listed = output if isinstance(output, list) else [output]
     if matcher and listed and all(isinstance(each, str) for each in listed):
         return tuple(found for each in listed for found in matcher.within(each))
-    return tuple(_passage(each) for each in listed)
+    return tuple(_passage(each, matcher) for each in listed)
 
 
-def _passage(item: Any) -> Passage:
+def _passage(item: Any, matcher: PassageMatcher | None = None) -> Passage:
+    """Return the passage of an item by the names of its parts, else by values that a matcher knows.
+
+    A value is an id or a path, or the longest one a text of a document.
+    """
     found = dict(flat(item)) if isinstance(item, Mapping) else {"content": str(item)}
     short = {name.removeprefix("document."): value for name, value in found.items()}
     metadata = short.get("metadata")
@@ -422,8 +425,12 @@ def _passage(item: Any) -> Passage:
         with suppress(FormatError):
             short |= {f"metadata.{k}": v for k, v in flat(json_value(metadata.encode(), "it"))}
     places = [*SOURCES, *(f"metadata.{name}" for name in SOURCES)]
-    parts = (_first(short, IDS), _first(short, places), _first(short, TEXTS))
-    return Passage(*parts)
+    passage = Passage(_first(short, IDS), _first(short, places), _first(short, TEXTS))
+    if not matcher or matcher.match(passage):
+        return passage
+    texts = sorted(_texts(item), key=len)
+    guesses = [*map(Passage, texts), *(Passage(text=text) for text in texts[-1:])]
+    return next(filter(matcher.match, guesses), passage)
 
 
 def _first(found: Attributes, names: Iterable[str]) -> str:

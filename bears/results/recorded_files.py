@@ -260,8 +260,7 @@ def _mlflow(span: Mapping[str, Any]) -> RecordedSpan:
 def _langsmith(row: Mapping[str, Any]) -> RecordedSpan:
     start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
     own, parent = str(row["id"]), str(row.get("parent_run_id") or "")
-    trace = str(row.get("trace_id") or row.get("session_id") or own)
-    names = trace, own, parent, str(row.get("name", ""))
+    names = str(row.get("trace_id") or own), own, parent, str(row.get("name", ""))
     return RecordedSpan(*names, start, end, _renamed(row, LANGSMITH))
 
 

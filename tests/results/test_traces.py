@@ -474,6 +474,8 @@ OUTPUTS: dict[str, Callable[[list[str]], str]] = {
     "ids": lambda ids: json.dumps(ids),
     "objects": lambda ids: json.dumps({"results": [{"doc_id": name} for name in ids]}),
     "texts": lambda ids: json.dumps([TEXTS[name] for name in ids]),
+    "other names": lambda ids: json.dumps([{"hit": {"ref": name, "rank": 1}} for name in ids]),
+    "other texts": lambda ids: json.dumps([{"body": TEXTS[name], "lang": "en"} for name in ids]),
     "markdown": lambda ids: "\n\n".join(f"### Result\n{TEXTS[name]}" for name in ids),
     "listed": lambda ids: "\n".join(f"{n}. {TEXTS[name]}" for n, name in enumerate(ids, 1)),
 }

@@ -354,8 +354,7 @@ def _asking(rows: Sequence[Any]) -> bool:
 def _is_lines(path: Path) -> bool:
     """Return whether each of a file's first two lines begins a JSON object."""
     # Within one object, a name follows its bracket.
-    begun = [line.strip()[:1] for _, line in islice(numbered_lines(path), 2)]
-    return begun == [b"{", b"{"]
+    return [line.strip()[:1] for _, line in islice(numbered_lines(path), 2)] == [b"{", b"{"]
 
 
 def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
