@@ -426,7 +426,8 @@ def _passage(item: Any, matcher: PassageMatcher | None = None) -> Passage:
             short |= {f"metadata.{k}": v for k, v in flat(json_value(metadata.encode(), "it"))}
     places = [*SOURCES, *(f"metadata.{name}" for name in SOURCES)]
     passage = Passage(_first(short, IDS), _first(short, places), _first(short, TEXTS))
-    if not matcher or matcher.match(passage):
+    # What is kept is not matched again.
+    if not matcher or matcher.match(matcher.keep(passage)):
         return passage
     texts = sorted(_texts(item), key=len)
     guesses = [*map(Passage, texts), *(Passage(text=text) for text in texts[-1:])]
