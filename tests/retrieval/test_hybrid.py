@@ -50,7 +50,10 @@ def test_one_store_gives_the_ranking_of_two_indexes(tmp_path: Path) -> None:
     for article in articles[:6]:
         for paragraph in article["paragraphs"]:
             texts = paragraph["context"].split("。")
-            corpus += [document(paragraph["id"], text, article["id"]) for text in texts]
+            corpus += [
+                document(f"{paragraph['id']}#{number}", text, article["id"])
+                for number, text in enumerate(texts)
+            ]
             asked += [Query(qa["question"]) for qa in paragraph["qas"]]
             asked += [Query(qa["question"], article["id"]) for qa in paragraph["qas"][:1]]
     assert len(asked[::2]) > 30
