@@ -148,6 +148,11 @@ class Question(ForbidsExtra):
     not_relevant: tuple[tuple[str, NotRelevant], ...] = ()
 
     @property
+    def turn(self) -> str:
+        """Return its place among the questions of its conversation, such as ``turn 2``."""
+        return f"turn {1 + sum(turn.role == 'user' for turn in self.turns)}"
+
+    @property
     def gold_parts(self) -> tuple[Chunk, ...]:
         """Return what answers it: chunks where spans are known, else whole documents."""
         found = [span for span in self.gold_spans if not span.lost]

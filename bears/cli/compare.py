@@ -31,7 +31,7 @@ def compare(
     systems: Sequence[str] = (),
     *,
     measure: Sequence[str] = (),
-    by: Sequence[Literal["type", "source"]] = (),
+    by: Sequence[Literal["type", "source", "turn"]] = (),
     equal_within: float | None = None,
     prefer: Prefer = "quality",
     format: Literal["table", "json", "markdown", "latex", "csv"] = "table",
@@ -52,7 +52,7 @@ def compare(
             system of the leaderboard; default: HEAD, its experiments, the workspace and what ran
             here since HEAD was committed, separately for each benchmark
         measure: may be given repeatedly
-        by: also compare within each type or source of questions
+        by: also compare within each type, source or turn of questions
         equal_within: a difference that does not matter: pairs that certainly differ by less are
             equal
         prefer: what chooses among systems that do not differ significantly; default: quality

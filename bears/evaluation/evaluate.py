@@ -337,6 +337,7 @@ def results_of(
         "all": {**summarize(evaluation), "answered": evaluation.n_answered},
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
+        **({"by_turn": grouped(lambda q: q.turn)} if any(q.turns for q in questions) else {}),
         "tie_range": tie_range(evaluation),
         "ceiling": ceilings(gold_of(questions), measures),
         "interval_95": intervals(evaluation, measures, clusters),

@@ -11,6 +11,7 @@ from tabulate import tabulate
 from bears.evaluation.clusters import Clusters, described, share_interval
 from bears.evaluation.evaluate import Evaluation, Measure, defined
 from bears.files.benchmark_state import heading
+from bears.files.headline import GROUPS
 from bears.files.spreadsheet import write_csv
 from bears.types import Question
 
@@ -56,6 +57,8 @@ def write_scores(
         "question_type": [question.question_type for question in questions],
         "n_gold": [len(question.gold_doc_ids) for question in questions],
     }
+    if any(question.turns for question in questions):
+        columns["turn"] = [question.turn for question in questions]
     of = {} if clusters is None else dict(zip(ids, clusters.tolist(), strict=True))
     if described(np.array([*of.values()], np.int64)):
         columns["cluster"] = [of[question_id] for question_id in ids]
@@ -122,9 +125,9 @@ def in_columns(groups: Collection[str], rows: Iterable[Sequence[Any]]) -> str:
 
 
 def groups_in(results: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the means by type and by source, where there are several; one has all questions."""
-    several = (results[by] for by in ("by_type", "by_source") if len(results[by]) > 1)
-    return {name: means for groups in several for name, means in groups.items()}
+    """Return the means of groups of questions, where there are several; one has all questions."""
+    several = (results.get(by, {}) for by in GROUPS)
+    return {name: means for own in several if len(own) > 1 for name, means in own.items()}
 
 
 def _cell(value: Any) -> str:

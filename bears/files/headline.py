@@ -7,7 +7,8 @@ from typing import Any
 from bears.files.records import write_json
 from bears.files.shown import complain
 
-GROUPS = ("by_type", "by_source")
+GROUPS = ("by_type", "by_source", "by_turn")
+"""The blocks of results that have means of groups of questions."""
 
 
 def write_headline(

@@ -116,6 +116,7 @@ class Operation:
 
     Args:
         asked: texts that may have the question: the input of a root, or what users say to a model.
+        heard: all that users say in it.
         query: of a search.
         said: its output as a text.
         named: the value of the attribute that names the question.
@@ -130,6 +131,7 @@ class Operation:
     start: float
     seconds: float | None
     asked: tuple[str, ...]
+    heard: tuple[str, ...]
     query: str
     said: str
     named: str
@@ -149,6 +151,7 @@ class Recorded:
         named: the value of the attribute that names the question; empty without one.
         unread: names of tools whose calls are not read as searches.
         question_id: if the form of the file names it.
+        heard: all that users said.
     """
 
     reply: Reply
@@ -156,6 +159,7 @@ class Recorded:
     named: str = ""
     unread: tuple[str, ...] = ()
     question_id: str = ""
+    heard: tuple[str, ...] = ()
 
 
 class KnownQuestions:
@@ -166,24 +170,33 @@ class KnownQuestions:
     """
 
     def __init__(self, questions: Iterable[Question]) -> None:
-        self._ids = defaultdict[str, list[str]](list)
+        self._ids = defaultdict[str, dict[str, set[str]]](dict)
         for question in questions:
-            self._ids[_form(question.question)].append(question.question_id)
+            earlier = {_form(turn.content) for turn in question.turns if turn.role == "user"}
+            self._ids[_form(question.question)][question.question_id] = earlier
 
     def find(self, each: Recorded) -> str:
-        """Return the id of the question that the surest texts have; empty if they have none."""
-        return next(filter(None, map(self._in, each.asked)), "")
+        """Return the id of the question that the surest texts have; empty if they have none.
+
+        Of questions with the same text, the one whose earlier turns the texts have is meant.
+        """
+        ids = self._ids.get(next(filter(None, map(self._in, each.asked)), ""), {})
+        if len(ids) < 2:
+            return next(iter(ids), "")
+        heard = {*map(_form, each.heard)}
+        fits = {name: len(earlier) for name, earlier in ids.items() if earlier <= heard}
+        best = [name for name, turns in fits.items() if turns == max(fits.values())]
+        return best[0] if len(best) == 1 else ""
 
     @lru_cache(maxsize=10_000)  # noqa: B019
     def _in(self, texts: tuple[str, ...]) -> str:
-        """Return the id of the only question that texts are, or have as a whole."""
+        """Return the form of the only question that texts are, or have as a whole."""
         forms = [_form(text) for text in texts]
         found = {form for form in forms if form in self._ids}
         found = found or {own for own in self._ids for form in forms if _has(form, own)}
         # A question may be a part of another.
         whole = [form for form in found if not any(form in other for other in found - {form})]
-        ids = {name for form in whole for name in self._ids[form]}
-        return ids.pop() if len(ids) == 1 else ""
+        return whole[0] if len(whole) == 1 else ""
 
 
 def _form(text: str) -> str:
@@ -228,11 +241,11 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         passages = passages_in(output, matcher) if kind == "TOOL" else None
     kept = None if passages is None else tuple(map(matcher.keep, passages))
     asked: Iterable[str] = ()
+    heard = [*_messages(span)] if kind == "LLM" or not span.parent_id else []
     if kind == "LLM":
-        users = [*_messages(span)]
-        asked = dict.fromkeys(users[:1] + users[-1:])
+        asked = dict.fromkeys(heard[:1] + heard[-1:])
     elif not span.parent_id:
-        asked = _root_texts(span)
+        asked = heard[-1:] or _root_texts(span)
     query = text_of(span.first(*INPUTS), ASKED)
     said = text_of(output, (*SAID, FINAL)) or _replied(span)
     tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name) if kind == "TOOL" else ""
@@ -244,7 +257,8 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         intern(kind),
         span.start or 0.0,
         span.seconds,
-        tuple(intern(text) for text in asked if len(text) <= LONGEST),
+        _short(asked),
+        _short(heard),
         intern(query) if kind != "LLM" and len(query) <= LONGEST else "",
         "" if kind in ("RETRIEVER", "TOOL") and tool != FINAL else said,
         str(span.attributes.get(named, "")),
@@ -254,6 +268,10 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         sum(matcher.match(each) is not None for each in kept or ()),
         _call(span) if kind == "LLM" else None,
     )
+
+
+def _short(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(intern(text) for text in texts if len(text) <= LONGEST)
 
 
 def tools_that_search(operations: Iterable[Operation]) -> Counter[str]:
@@ -304,9 +322,11 @@ def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorde
         seconds=root.seconds,
     )
     texts = [(root.query,), root.asked]
-    texts += [said for call in calls[:1] for said in (call.asked[:1], call.asked)]
+    heard = tuple(text for each in (root, *calls[:1]) for text in each.heard)
+    # What a user says last is the question; a program may say more in a user's name.
+    texts += [said for c in calls[:1] for said in (c.asked[-1:], c.asked[:1], c.asked)]
     named = next((each.named for each in ordered if each.named), "")
-    return Recorded(reply, tuple(texts), named, tuple(unread))
+    return Recorded(reply, tuple(texts), named, tuple(unread), heard=heard)
 
 
 def _above(each: Operation, known: Mapping[str, Operation]) -> Iterator[Operation]:
@@ -320,9 +340,6 @@ def _above(each: Operation, known: Mapping[str, Operation]) -> Iterator[Operatio
 
 def _root_texts(span: RecordedSpan) -> Iterator[str]:
     """Yield the texts of a root that may have the question."""
-    if users := [*_messages(span)]:
-        yield users[-1]
-        return
     for name, value in span.attributes.items():
         if not RESULT.search(name):
             yield from _texts(value)

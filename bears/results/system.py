@@ -14,7 +14,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.errors import FormatError
 from bears.evaluation.answers.score import MEANS, referenced, score_answers
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.comparison.values import CLUSTER, SOURCE, TYPE, Measured
+from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE, Measured
 from bears.evaluation.decided import Decided, decided_in
 from bears.evaluation.evaluate import Evaluation, Measure, evaluate, parse_measure
 from bears.evaluation.metric import span_gold
@@ -199,11 +199,13 @@ def frames_of(
         lineage: of the questions, if there is one; see `clusters_of`.
     """
     ids = pd.Index([q.question_id for q in questions], dtype=object, name=QUESTION)
-    kinds = {
+    kinds: dict[str, Sequence[str]] = {
         TYPE: [q.question_type for q in questions],
         SOURCE: [q.source_dataset for q in questions],
-        CLUSTER: clusters_of(questions, lineage).astype(str),
+        CLUSTER: clusters_of(questions, lineage).astype(str).tolist(),
     }
+    if any(q.turns for q in questions):
+        kinds[TURN] = [q.turn for q in questions]
     values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
     return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
 

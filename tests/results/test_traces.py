@@ -42,7 +42,7 @@ from bears.results.values import read_values
 from bears.retrieval.outside.matching import PassageMatcher
 from bears.selection.configuration import records_of
 from bears.trace import ModelCall, Search, Trace
-from bears.types import Chunk, ChunkHit, Document, Question, in_order
+from bears.types import Chunk, ChunkHit, Document, Question, Turn, in_order
 from tests.environments import python_with
 from tests.results import agents
 from tests.workspace import Workspace
@@ -842,3 +842,37 @@ def test_the_ranking_of_a_trace_is_the_order_of_first_sight() -> None:
     trace = Trace(question_id="q", searches=found)
     assert [each.doc_id for each in trace.ranking] == ["d2", "d1", "d3"]
     assert trace.retrieved == frozenset({"d1", "d2", "d3"})
+
+
+@pytest.mark.parametrize("where", ["the root", "a model", "earlier traces are not there"])
+def test_a_trace_is_of_the_turn_whose_earlier_turns_it_has(atlas: Path, where: str) -> None:
+    """The same words end three conversations; one trace has another conversation before them."""
+    talks = [("What is the capital?", "Sofia"), ("Which is the highest range?", "Rila")]
+    last = "And where is it?"
+    asked = [Question("q0", last, "", ("d1",), "atlas", "single-hop")]
+    for number, (question, answer) in enumerate(talks, start=1):
+        turns = Turn("user", question), Turn("assistant", answer)
+        one = Question(f"q{number}", last, "", (f"d{number}",), "atlas", "single-hop", turns=turns)
+        asked.append(one)
+    write_records(atlas / "queries.json", asked)
+    spans = []
+    for number in range(3):
+        said = [*talks[number - 1], last] if number else [last]
+        if where.startswith("earlier"):
+            said = [last]
+        roles = ["user", "assistant", "user"][-len(said) :]
+        messages = json.dumps([{"role": r, "content": s} for r, s in zip(roles, said, strict=True)])
+        root = {"id": f"a{number}", "at": (0, 9), "trace": f"t{number}", "says": {}}
+        call = {**root, "id": f"c{number}", "parent": f"a{number}"}
+        says = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
+        if where == "the root":
+            spans.append(
+                {**root, "says": {"input.value": json.dumps({"messages": json.loads(messages)})}}
+            )
+        else:
+            spans += [root, {**call, "says": {**says, "input.value": messages}}]
+    file = atlas.parent / "agent.json"
+    write_json(file, otlp(*spans))
+    found = imported(atlas, file)
+    counts = {name: len(traces) for name, traces in found.items()}
+    assert counts == ({"q0": 3} if where.startswith("earlier") else {"q0": 1, "q1": 1, "q2": 1})

@@ -191,7 +191,8 @@ def results_of(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
 
     Returns:
         ``by_answer_type``, the scores of the answered questions by the type of their best
-        reference; and ``all``, ``by_type`` and ``by_source``, each with ``n`` questions; the
+        reference; and ``all``, ``by_type`` and ``by_source``, and of
+        conversations ``by_turn``, each with ``n`` questions; the
         scores of `mean_scores`; ``pass_rate`` over the questions with a verdict, and
         ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as passes; the
         number of citations of documents that were not shown; the number of answers that speak to
@@ -212,6 +213,8 @@ def results_of(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         "by_source": grouped(lambda question: question.source_dataset),
         "by_answer_type": by_answer_type(rows),
     }
+    if any(row.question.turns for row in rows):
+        results["by_turn"] = grouped(lambda question: question.turn)
     names = dict.fromkeys(name for row in rows for name in row.most)
     graded = {name: [row.traced.get(name, math.nan) for row in rows] for name in names}
     columns = {"pass_rate": [row.value for row in rows], **graded}

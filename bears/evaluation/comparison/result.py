@@ -21,6 +21,7 @@ from bears.evaluation.comparison.pairs import (
 )
 from bears.evaluation.comparison.values import (
     SOURCE,
+    TURN,
     TYPE,
     Measured,
     aligned,
@@ -34,8 +35,8 @@ from bears.files.benchmark_state import generated_note
 from bears.files.records import read_questions
 
 FEW_QUESTIONS = 30
-FEW = "{} questions are few: only a large difference would be seen"
-KINDS = {"type": TYPE, "source": SOURCE}
+FEW = "few questions ({}): only a large difference would be seen"
+KINDS = {"type": TYPE, "source": SOURCE, "turn": TURN}
 SAME, UNDECIDED = "no significant difference", "undecided"
 """Verdicts on a pair whose p is above `ALPHA`: undecided if it could not have been lower."""
 
@@ -221,7 +222,7 @@ def _systems(
 def _by(
     kinds: pd.DataFrame, names: Sequence[str], measure: str, values: Floats, margin: float | None
 ) -> dict[str, Result]:
-    """Compare by ``measure`` again, for the questions of each type and of each source."""
+    """Compare by ``measure`` again, for the questions of each type, source and turn."""
     found: dict[str, Result] = {}
     clusters = clusters_in(kinds)
     for word, column in KINDS.items():

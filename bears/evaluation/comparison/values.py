@@ -12,7 +12,7 @@ from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.clusters import Clusters
 from bears.evaluation.evaluate import our_name
 
-TYPE, SOURCE, CLUSTER = "question_type", "source_dataset", "cluster"
+TYPE, SOURCE, CLUSTER, TURN = "question_type", "source_dataset", "cluster", "turn"
 
 
 @dataclass(frozen=True)
@@ -23,8 +23,8 @@ class Measured:
         name: what the comparison calls the system.
         what: a description in a few words.
         values: a row for each question, by its id; a column for each measure, NaN if undefined.
-        kinds: for the same rows, ``question_type``, ``source_dataset`` and ``cluster``, if they
-            are known.
+        kinds: for the same rows, ``question_type``, ``source_dataset``, ``cluster`` and ``turn``, as
+            far as they are known.
         benchmark: as in metrics/retrieval.json: ``name``, ``state``, ``queries``, ``corpus``, and
             ``decisions`` if people made any; empty if the benchmark is unknown.
         tie_range: measure to the lowest and the highest mean over the orders of tied documents.

@@ -28,6 +28,7 @@ from bears.results.system import System
 from bears.types import Question
 
 OF_ANSWERS = ("pass_rate", "answer_f1", "exact_match")
+GROUPED = {"by_type": "question_type", "by_source": "source_dataset", "by_turn": "turn"}
 SHOWN = ("success@1", "success@10", "strict@10", "recall@10", "mrr", "map", *OF_ANSWERS)
 """Measures that are shown beside the one that decides."""
 FAMILIES = ("success", "strict", "recall", "mrr", "ndcg", "map")
@@ -279,7 +280,7 @@ def _grouped(
     A heading with one group is left out. ``n`` is the number of judged questions.
     """
     found = []
-    for key, field in (("by_type", "question_type"), ("by_source", "source_dataset")):
+    for key, field in GROUPED.items():
         groups = []
         for name in sorted({getattr(question, field) for question in questions}):
             chosen = np.array([getattr(q, field) == name and q.judged for q in questions])

@@ -19,8 +19,10 @@ from bears.language.quotations import Holders, Match, QuotedText
 from bears.sources.folder.fields import (
     ENDS_ASKING,
     Cell,
+    Field,
     FieldReading,
     fields_of,
+    messages_in,
     question_field,
     read_fields,
     unanswerable_rows,
@@ -28,13 +30,15 @@ from bears.sources.folder.fields import (
 from bears.sources.folder.named import Files
 from bears.sources.parts import pool_question
 from bears.sources.rows import cell_value
-from bears.types import Answer, SourceQuestion, Span
+from bears.types import Answer, SourceQuestion, Span, Turn
 
 TABLES = (".csv", ".tsv", ".xlsx")
 ENDINGS = (*TABLES, ".json", ".jsonl", ".yaml", ".yml", ".parquet")
 """Of the files that questions are read from."""
 KEY, VALUE = "(key)", "(value)"
 """The names of an object's keys and values, if its values are the rows."""
+CONVERSATION, TURN = "(conversation)", "(turn)"
+"""The names of where a question is, if the rows are conversations."""
 
 
 @dataclass(frozen=True)
@@ -157,6 +161,10 @@ class _Asked:
     unanswerable: bool = False
 
 
+Cells = Mapping[str, Mapping[int, Sequence[Cell]]]
+"""A role, and the number of a row, to its values."""
+
+
 def questions(
     path: Path,
     name: str,
@@ -164,30 +172,32 @@ def questions(
     places: Places,
     fixed: Mapping[str, str] = MappingProxyType({}),
     language: str = "en",
-) -> tuple[list[SourceQuestion], list[tuple[str, str]], FieldReading]:
+) -> tuple[list[list[SourceQuestion]], list[tuple[str, str]], FieldReading]:
     """Read the questions of a folder.
 
     A question with several rows has the documents and quotations of all of them. One without a
-    document is not judged, unless its rows say that it has no answer.
+    document is not judged, unless its rows say that it has no answer. Within a conversation, a
+    question has the earlier ones and their answers before it.
 
     Args:
         path: a file of rows, see `question_rows`; its fields are found by
             `bears.sources.folder.fields.read_fields`.
         name: of the source; a question's id is the version 5 UUID of ``q:{name}:{question}`` in the
-            DNS namespace.
+            DNS namespace, where the question has the earlier turns before it.
         dataset: what the questions name as their source.
         places: finds the documents.
         fixed: a role to the name of its field, where a person gave it.
         language: BCP 47 tag of the documents.
 
     Returns:
-        The questions, remarks on lines, and how the fields were read.
+        The questions, those of a conversation together; remarks on lines; and how the fields were
+        read.
 
     Raises:
         FormatError: it cannot be read.
         SourceError: it is not certain what its fields are; or naming the rows: a question is empty,
-            has two answers, or names a document that cannot be found. A quotation that is not
-            found is a span that is lost.
+            has two answers, or names a document that cannot be found; or a turn has two questions.
+            A quotation that is not found is a span that is lost.
     """
     rows = question_rows(path)
     fields = fields_of(row for _, row in rows)
@@ -201,16 +211,18 @@ def questions(
         role: {row: list(own) for row, own in groupby(reading.cells(role), attrgetter("row"))}
         for role in reading.fields
     }
-    found: dict[str, _Asked] = {}
+    asked = ["; ".join(c.value for c in cells["question"].get(n, ())) for n in range(len(rows))]
+    before = _before(path, cells, asked)
+    found: dict[tuple[str, tuple[Turn, ...]], _Asked] = {}
+    together: dict[str, dict[tuple[str, tuple[Turn, ...]], None]] = {}
     remarks: list[tuple[str, str]] = []
     wrong: list[str] = []
     for number, (line, _) in enumerate(rows):
-        said = [cell.value for cell in cells["question"].get(number, ())]
-        # Of the messages of a conversation the first question is meant.
-        asked = next(filter(ENDS_ASKING.search, said), "") or "; ".join(said)
-        known = found.setdefault(asked, _Asked())
+        key = asked[number], before[number]
+        known = found.setdefault(key, _Asked())
+        together.setdefault(_conversation(cells, number, *key), {})[key] = None
         try:
-            if blank(asked):
+            if blank(asked[number]):
                 raise ValueError("the question is empty")
             _answer(known, cells["answer"].get(number, ()), number in silent)
             named, quoted = (cells[role].get(number, ()) for role in ("document", "quotation"))
@@ -223,8 +235,51 @@ def questions(
     if wrong:
         more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         raise SourceError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")
-    made = [_made(name, dataset, text, each) for text, each in found.items()]
-    return made, remarks, reading
+    made = [
+        [_made(name, dataset, *key, found.pop(key)) for key in own if key in found]
+        for own in together.values()
+    ]
+    return [own for own in made if own], remarks, reading
+
+
+def _before(path: Path, cells: Cells, asked: Sequence[str]) -> list[tuple[Turn, ...]]:
+    """Return what was said before the question of each row.
+
+    A row has it as a list of messages, or the rows of the same conversation have it.
+    """
+    before: list[tuple[Turn, ...]] = [()] * len(asked)
+    rows: dict[str, list[int]] = {}
+    for row, (cell, *_) in cells["conversation"].items():
+        rows.setdefault(cell.value, []).append(row)
+    turns = {row: own[0].value for row, own in cells["turn"].items()}
+    for conversation, own in rows.items():
+        said: tuple[Turn, ...] = ()
+        # Without numbers, rows of one question are one turn.
+        ordered = sorted(own, key=lambda row: int(turns.get(row, 0)))
+        for turn, same in groupby(ordered, lambda row: turns.get(row, asked[row])):
+            of_turn = list(same)
+            if len({asked[row] for row in of_turn}) > 1:
+                raise SourceError(
+                    f"{path}: turn {turn} of conversation {conversation!r:.80} has two questions; "
+                    "give them other numbers, or pass --set conversation= if they are no turns"
+                )
+            for row in of_turn:
+                before[row] = said
+            answers = [cell.value for row in of_turn for cell in cells["answer"].get(row, ())]
+            said += (Turn("user", asked[of_turn[0]]),)
+            said += tuple(Turn("assistant", answer) for answer in answers[:1])
+    for row, question in enumerate(asked):
+        messages = [c.turns for role in ("question", "history") for c in cells[role].get(row, ())]
+        if said := next(filter(None, messages), ()):
+            last = [at for at, turn in enumerate(said) if turn == Turn("user", question)]
+            before[row] = said[: last[-1]] if last else said
+    return before
+
+
+def _conversation(cells: Cells, row: int, asked: str, before: Sequence[Turn]) -> str:
+    """Return what the questions of a conversation have in common."""
+    named = cells["conversation"].get(row)
+    return named[0].value if named else before[0].content if before else asked
 
 
 def _answer(known: _Asked, cells: Sequence[Cell], unanswerable: bool) -> None:
@@ -261,17 +316,20 @@ def _gold(places: Places, documents: Sequence[Cell], quotations: Sequence[Cell])
         yield from (Found(doc_id) for doc_id in own if doc_id not in elsewhere)
 
 
-def _made(name: str, dataset: str, text: str, each: _Asked) -> SourceQuestion:
+def _made(
+    name: str, dataset: str, text: str, turns: tuple[Turn, ...], each: _Asked
+) -> SourceQuestion:
     answers = [*each.answers]
     silent = each.unanswerable and not each.gold
     several = [Answer("free-form", answer, None) for answer in answers] if answers[1:] else []
     asked = pool_question(
         dataset,
-        question_id(name, text),
+        question_id(name, "\n".join([*(turn.content for turn in turns), text])),
         text,
         next(iter(answers), ""),
         each.gold,
         bool(each.gold) or silent,
+        turns,
         answers=(Answer("unanswerable", "", ()),) if silent else tuple(several),
     )
     return replace(asked, question=replace(asked.question, gold_spans=tuple(each.spans)))
@@ -293,7 +351,8 @@ def question_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
 
     The file is a table with a header (CSV, a workbook or Parquet), whose cells may hold lists as
     JSON or Python writes them; JSON or YAML: a list of objects, an object of them, or one that has
-    such a list in it; or JSON Lines.
+    such a list in it; or JSON Lines. Rows that have their questions in a list of objects are
+    conversations.
 
     Raises:
         SourceError: there is no row.
@@ -302,7 +361,32 @@ def question_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
     found = list(_rows(path))
     if not found:
         raise SourceError(f"{path}: there is no question in it; expected rows with a question")
-    return found
+    return _turn_by_turn(found)
+
+
+def _turn_by_turn(rows: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
+    """Return a row for each question, if the rows are conversations that list them."""
+    for name in dict.fromkeys(name for _, row in rows for name in row):
+        lists = [row.get(name) or [] for _, row in rows]
+        if not all(isinstance(each, list) and not messages_in(each) for each in lists):
+            continue
+        parts = [part for each in lists for part in each]
+        others = [{key: row[key] for key in row if key != name} for _, row in rows]
+        objects = all(isinstance(part, dict) for part in parts)
+        if objects and _question_in(parts) and not _question_in(others):
+            return [
+                (f"{line}, {name} {turn}", {**other, CONVERSATION: line, TURN: turn, **part})
+                for (line, _), other, each in zip(rows, others, lists, strict=True)
+                for turn, part in enumerate(each, start=1)
+            ]
+    return rows
+
+
+def _question_in(rows: Sequence[dict[str, Any]]) -> Field | None:
+    try:
+        return question_field(fields_of(rows), {})
+    except SourceError:
+        return None
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -348,7 +432,7 @@ def looks_asked(path: Path) -> bool:
 def _asking(rows: Sequence[Any]) -> bool:
     """Return whether a field of rows has questions."""
     fields = fields_of(rows).values()
-    return any(each.share(ENDS_ASKING.search) >= 0.5 for each in fields)
+    return any(each.spoken or each.share(ENDS_ASKING.search) >= 0.5 for each in fields)
 
 
 def _is_lines(path: Path) -> bool:

@@ -1,6 +1,7 @@
 """Find out what the fields of a file of questions are, by their values."""
 
 import re
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,8 +12,9 @@ from bears.errors import SourceError
 from bears.language.quotations import SEED, Holders, letters_of
 from bears.language.refusals import refuses
 from bears.sources.folder.named import Files
+from bears.types import Turn
 
-ROLES = ("question", "answer", "document", "quotation")
+ROLES = ("question", "answer", "document", "quotation", "conversation", "turn", "history")
 NAMES = {
     "question": ("query", "userinput", "input", "prompt", "q"),
     "answer": (
@@ -22,6 +24,9 @@ NAMES = {
     ),
     "document": ("file", "filename", "path", "source", "docname", "docid", "documentid"),
     "quotation": ("quote", "evidence", "passage", "excerpt", "context"),
+    "conversation": ("conversationid", "dialogue", "dialogueid", "threadid", "sessionid", "chatid"),
+    "turn": ("turnid", "turnnumber", "turnindex", "turnno"),
+    "history": ("chathistory", "messages", "turns"),
 }
 """What other tools call these fields, in lower case and without signs. Names decide between fields
 whose values say the same, and whether an answer that a document has is a quotation."""
@@ -29,15 +34,24 @@ STEMS = {
     "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
     "answer": (
         *("answ", "antwort", "respuesta", "risposta", "odgovor", "答", "답", "reference"),
-        *("truth", "response", "output"),
+        *("truth", "response", "output", "reply"),
     ),
     "document": ("doc", "file", "source", "path", "url", "dokument", "datei", "fichier", "文件"),
     "quotation": (
         *("quot", "evidence", "passage", "excerpt", "context", "snippet", "span", "chunk"),
         *("citation", "zitat", "引"),
     ),
+    "conversation": ("conv", "dialog", "thread", "session", "chat", "gespräch", "對話", "대화"),
+    "turn": ("turn", "輪"),
+    "history": ("histor", "message", "conv", "chat"),
 }
 """Parts of the names of such fields."""
+SPEAKERS = {
+    **dict.fromkeys(("user", "human", "customer", "client"), "user"),
+    **dict.fromkeys(("assistant", "ai", "agent", "bot", "gpt", "model"), "assistant"),
+    **dict.fromkeys(("system", "developer", "tool", "function"), ""),
+}
+"""Who says a message, as interfaces of models write it, to our role; empty: nobody's turn."""
 ENDS_ASKING = re.compile(r"[?？؟\u037e՞]\W*$")
 CODE = re.compile(r"\S*[\d_]\S*")
 """An id or a number."""
@@ -57,12 +71,14 @@ class Cell:
         row: the number of its row, from 0.
         path: the lists that it is in, each with its position there.
         inner: whether it is in a list within a list, whose values are alternatives.
+        turns: all messages, if it is what a user said last in a list of messages.
     """
 
     row: int
     path: tuple[tuple[str, int], ...]
     value: str
     inner: bool = False
+    turns: tuple[Turn, ...] = ()
 
     @property
     def group(self) -> tuple[tuple[str, int], ...]:
@@ -98,6 +114,11 @@ class Field:
         """Return the share of its values of which one alternative has a property."""
         true = sum(any(holds(cell.value) for cell in group) for group in self.groups)
         return true / len(self.groups)
+
+    @property
+    def spoken(self) -> bool:
+        """Return whether its values are what users said."""
+        return any(cell.turns for cell in self.cells)
 
     def named(self, role: str) -> int:
         """Return 3 for our name of a role, 2 for another tool's, 1 for a part of one, else 0."""
@@ -142,6 +163,8 @@ def _leaves(value: Any, name: str, at: Cell) -> Iterator[tuple[str, Cell]]:
     if isinstance(value, Mapping):
         for key, part in value.items():
             yield from _leaves(part, f"{name}.{key}" if name else str(key), at)
+    elif isinstance(value, list | tuple) and (turns := messages_in(value)):
+        yield from _spoken(turns, name, at)
     elif isinstance(value, list | tuple):
         # A list within a list has a name of its own.
         depth = sum(list_.rstrip("]") == name for list_, _ in at.path)
@@ -153,14 +176,52 @@ def _leaves(value: Any, name: str, at: Cell) -> Iterator[tuple[str, Cell]]:
         yield name, replace(at, value=text.strip())
 
 
+def messages_in(listed: Sequence[Any]) -> tuple[Turn, ...]:
+    """Return the messages of a list of them; empty if a part of it has no speaker.
+
+    What a message says is the longest of its texts.
+    """
+    if not listed or not all(isinstance(each, Mapping) for each in listed):
+        return ()
+    speaker = next(
+        (k for k in listed[0] if all(str(m.get(k)).lower() in SPEAKERS for m in listed)), ""
+    )
+    lengths = Counter[str]()
+    for each in listed:
+        lengths.update({key: len(_words(part)) for key, part in each.items() if key != speaker})
+    if not speaker or not lengths:
+        return ()
+    [(text, _)] = lengths.most_common(1)
+    said = [Turn(SPEAKERS[str(m[speaker]).lower()], _words(m.get(text)).strip()) for m in listed]
+    return tuple(turn for turn in said if turn.role and turn.content)
+
+
+def _words(content: Any) -> str:
+    """Return the text of a message, which may be a list of parts."""
+    if isinstance(content, list):
+        texts = (part.get("text") for part in content if isinstance(part, Mapping))
+        return "\n".join(text for text in texts if isinstance(text, str))
+    return content if isinstance(content, str) else ""
+
+
+def _spoken(turns: tuple[Turn, ...], name: str, at: Cell) -> Iterator[tuple[str, Cell]]:
+    """Yield what a user said last, and what was replied to it."""
+    last = max((n for n, turn in enumerate(turns) if turn.role == "user"), default=-1)
+    if last >= 0:
+        yield name, replace(at, value=turns[last].content, turns=turns)
+    for turn in turns[last + 1 :]:
+        yield f"{name}.reply", replace(at, value=turn.content)
+
+
 def read_fields(
     fields: Mapping[str, Field], files: Files, holders: Holders, fixed: Mapping[str, str]
 ) -> FieldReading:
-    """Return which field is the question, the answer, the document and the quotation.
+    """Return which field is the question, the answer, the document and so on.
 
     The document is the field whose values are found among the files, the quotation the one whose
     values are in the texts as they are, and the question the one that asks. An answer is known by
-    its name, or because texts have it too.
+    its name, or because texts have it too. A conversation is called so and several rows are of one,
+    its turns are numbers, and its history is a list of messages.
 
     Args:
         fields: as `fields_of` returns them.
@@ -189,6 +250,10 @@ def read_fields(
     meant |= {n for n, each in fields.items() if in_files[n] and each.named("document")}
     choose("document", {n: s for n, s in in_files.items() if s >= 0.5 or n in meant})
     choose("quotation", {n: s for n, s in quoted.items() if _quotes(s, fields[n])})
+    choose("history", {n: 1.0 for n, each in fields.items() if each.spoken})
+    choose("conversation", {n: 1.0 for n, each in fields.items() if _joins_rows(each)})
+    joined = chosen["conversation"]
+    choose("turn", {n: 1.0 for n, each in fields.items() if joined and _numbers(each)})
     choose("answer", {n: 1.0 for n, each in fields.items() if _answers(each, quoted[n])})
     if not (chosen["document"] or chosen["quotation"] or "document" in fixed):
         _refuse_lost(every, chosen, files)
@@ -202,7 +267,8 @@ def question_field(fields: Mapping[str, Field], fixed: Mapping[str, str]) -> Fie
     if "question" in fixed:
         found = _fixed("question", fixed["question"], every)
     else:
-        asking = [(float(each.share(ENDS_ASKING.search) >= 0.5), each) for each in every]
+        asks = (each.spoken or each.share(ENDS_ASKING.search) >= 0.5 for each in every)
+        asking = [(float(own), each) for own, each in zip(asks, every, strict=True)]
         found = _best("question", [(s, each) for s, each in asking if s or _named_question(each)])
     if not found:
         names = ", ".join(each.name for each in every)
@@ -267,12 +333,24 @@ def _quotes(share: float, each: Field) -> bool:
     return not each.named("answer") and median(len(letters_of(c.value)) for c in each.cells) >= LONG
 
 
+def _joins_rows(each: Field) -> bool:
+    """Return whether it names conversations, of which some have several rows."""
+    values = Counter(cell.value for cell in each.cells)
+    return each.named("conversation") > 0 and not each.spoken and 1 < len(each.cells) > len(values)
+
+
+def _numbers(each: Field) -> bool:
+    return each.named("turn") > 0 and each.share(re.compile(r"\d{1,9}").fullmatch) == 1
+
+
 def _answers(each: Field, quoted: float) -> bool:
     values = {cell.value.lower() for cell in each.cells}
     if values <= FLAGS.keys() and not each.named("answer") > 1:
         return False
     if each.named("answer") > 1:
         return True
+    if any("answerable" in value for value in values):
+        return False
     worded = each.share(lambda value: re.search(r"[^\W\d_]", value)) >= 0.5
     # What many questions have in common is a topic.
     distinct = len(values) > NEARLY_ALL * len(each.cells)

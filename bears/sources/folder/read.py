@@ -100,12 +100,11 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     for name, role, example, number in reading.table:
         what = f"{role}, such as {example:.80}: {number}"
         parts.report.remarks.append((f"{table.name}, field {name}", what, ""))
-    parts.count(table, len(found))
+    parts.count(table, sum(map(len, found)))
     for line, text in remarks:
         parts.report.remarks.append((f"{table.name}, {line}", text, ""))
         parts.report.notes[f"lines of {table.name} with a remark in the report"] += 1
-    for question in found:
-        yield [question]
+    yield from found
 
 
 def table_of(folder: Path, named: str = "") -> Path | None:
