@@ -862,7 +862,7 @@ def test_a_trace_is_of_the_turn_whose_earlier_turns_it_has(atlas: Path, where: s
             said = [last]
         roles = ["user", "assistant", "user"][-len(said) :]
         messages = json.dumps([{"role": r, "content": s} for r, s in zip(roles, said, strict=True)])
-        root = {"id": f"a{number}", "at": (0, 9), "trace": f"t{number}", "says": {}}
+        root: dict[str, Any] = {"id": f"a{number}", "at": (0, 9), "trace": f"t{number}", "says": {}}
         call = {**root, "id": f"c{number}", "parent": f"a{number}"}
         says = {"openinference.span.kind": "LLM", "llm.model_name": "m"}
         if where == "the root":
