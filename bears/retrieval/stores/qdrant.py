@@ -2,10 +2,9 @@
 
 import hashlib
 import json
-import math
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -13,7 +12,6 @@ from statistics import fmean
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
@@ -31,8 +29,6 @@ from bears.retrieval.stores.qdrant_server import IN_PROCESS, Collection, Hnsw, S
 from bears.retrieval.vectors import NumberedShard, Shard, Terms, Vectors, numbered
 from bears.types import ForbidsExtra, Positive, Ranking
 
-"""In an index of another program's collection: the groups by which its points are found."""
-
 
 @dataclass(frozen=True)
 class _Contents(ForbidsExtra):
@@ -46,7 +42,7 @@ class _Contents(ForbidsExtra):
 
 @dataclass(frozen=True)
 class Qdrant:
-    """A collection of named vectors: one of its own, or one that another program filled.
+    """A collection of named vectors, each of one chunk.
 
     On a server, the index folder only says where the collection is and what it holds. A shard
     that the collection already holds is not sent again, so an interrupted run goes on, and
@@ -178,8 +174,6 @@ class Qdrant:
             collection.count() and collection.shards_at([0]) != [first.digest]
         ):
             raise _unexpected(collection.name, server.url, "other points")
-        else:
-            collection.set_graph()
         collection.index_fields()
         return collection
 
@@ -254,19 +248,23 @@ class QdrantSearcher:
         self, vectors: Vectors, k: int, groups: Sequence[str], exact: bool
     ) -> list[Ranking]:
         check_dimensions(vectors, self._dimensions)
-
-        def request(place: int, limit: int) -> Any:
-            return self.collection.request(vectors[place].tolist(), limit, exact, groups[place])
-
-        rankings = []
-        found = self._deep(len(vectors), k, k + k // 4 + 8, request, self._slack)
-        for points, vector in zip(found, vectors, strict=True):
-            scores = [point.score for point in points]
-            if exact and points:
-                named = [point.vector["dense"] for point in points]
-                scores = cosines(np.array(named, np.float32), vector).tolist()
-            rankings.append(best(*self._by_document(points, scores), k))
-        return rankings
+        found: dict[int, Ranking] = {}
+        left, limit = list(range(len(vectors))), k + k // 4 + 8
+        while left:
+            for first in range(0, len(left), TOGETHER):
+                places = left[first : first + TOGETHER]
+                requests = [
+                    self.collection.request(vectors[at].tolist(), limit, exact, groups[at])
+                    for at in places
+                ]
+                for at, points in zip(places, self.collection.search(requests), strict=True):
+                    # A better point may have a score that is a rounding error lower.
+                    every = len(points) < limit
+                    if every or points[-1].score < points[k - 1].score - self._slack:
+                        found[at] = _ranking(points, k, vectors[at] if exact else None)
+            left = [place for place in left if place not in found]
+            limit *= 2
+        return [found[place] for place in range(len(vectors))]
 
     def fused(
         self,
@@ -287,68 +285,37 @@ class QdrantSearcher:
             terms: of each question, as BM25 numbers them.
             k: how many documents.
             groups: see `nearest`.
-            window: points of each ranking that are fused; more if they are of too few documents.
+            window: points of each ranking that are fused, at least ``k``.
             constant: see `bears.retrieval.combined.hybrid.reciprocal_ranks`.
 
         Raises:
             StoreError: the vectors' dimensions differ from those of the index.
         """
         check_dimensions(vectors, self._dimensions)
-
-        def request(place: int, limit: int) -> Any:
-            vector = vectors[place].tolist()
-            return self.collection.fused(vector, terms[place], limit, groups[place], constant)
-
+        requests = [
+            self.collection.fused(vector.tolist(), own, max(window, k), group, constant)
+            for vector, own, group in zip(vectors, terms, groups, strict=True)
+        ]
         rankings = []
-        for points in self._deep(len(vectors), k, max(window, k), request):
-            alike = defaultdict[Any, list[float]](list)
-            same = [point.payload.get("same", point.id) for point in points]
-            for key, point in zip(same, points, strict=True):
-                alike[key].append(point.score)
-            scores = [fmean(alike[key]) for key in same]
-            rankings.append(best(*self._by_document(points, scores), k))
+        for first in range(0, len(requests), TOGETHER):
+            for points in self.collection.search(requests[first : first + TOGETHER]):
+                alike = defaultdict[Any, list[float]](list)
+                same = [point.payload.get("same", point.id) for point in points]
+                for key, point in zip(same, points, strict=True):
+                    alike[key].append(point.score)
+                scores = np.array([fmean(alike[key]) for key in same])
+                rankings.append(best(scores, _doc_ids(points), k))
         return rankings
 
-    def _deep(
-        self,
-        questions: int,
-        k: int,
-        limit: int,
-        request: Callable[[int, int], Any],
-        slack: float = -math.inf,
-    ) -> Iterator[Sequence[Any]]:
-        """Yield the points of each question: all that may be of the ``k`` best documents.
 
-        Args:
-            questions: how many there are.
-            k: how many documents.
-            limit: how many points are asked for at first.
-            request: makes the request of a question, for so many points.
-            slack: how far below the score of the last document a better point may be; by default,
-                none is.
-        """
+def _ranking(points: Sequence[Any], k: int, vector: Vectors | None) -> Ranking:
+    """Rank points, by their cosines with a vector if there is one."""
+    scores = np.array([point.score for point in points], np.float64)
+    if vector is not None and points:
+        own = np.array([point.vector["dense"] for point in points], np.float32)
+        scores = cosines(own, vector)
+    return best(scores, _doc_ids(points), k)
 
-        def enough(points: Sequence[Any], limit: int) -> bool:
-            scores, _ = self._by_document(points, [point.score for point in points])
-            if len(points) < limit or len(scores) < k:
-                return len(points) < limit
-            return bool(points[-1].score < scores[k - 1] - slack)
 
-        for first in range(0, questions, TOGETHER):
-            missing, depth = list(range(questions))[first : first + TOGETHER], limit
-            found: dict[int, list[Any]] = {}
-            while missing:
-                requests = [request(place, depth) for place in missing]
-                found.update(zip(missing, self.collection.search(requests), strict=True))
-                missing = [place for place in missing if not enough(found[place], depth)]
-                depth *= 2
-            yield from (found[place] for place in sorted(found))
-
-    def _by_document(
-        self, points: Sequence[Any], scores: Sequence[float]
-    ) -> tuple[NDArray[np.float64], list[str]]:
-        """Return the score of each document, the best of its points, and the documents."""
-        found: dict[str, float] = {}
-        for doc_id, score in zip(map(self.collection.doc_id, points), scores, strict=True):
-            found[doc_id] = max(score, found.get(doc_id, score))
-        return np.array([*found.values()], np.float64), [*found]
+def _doc_ids(points: Sequence[Any]) -> list[str]:
+    return [str(point.payload["doc_id"]) for point in points]

@@ -161,10 +161,6 @@ class Collection:
             **self._graph(),
         )
 
-    def set_graph(self) -> None:
-        """Give an existing collection the graph of the present settings."""
-        self._ask(self._client.update_collection, self.name, **self._graph())
-
     def _graph(self) -> dict[str, Any]:
         graph = self.hnsw or Hnsw(m=0, ef_construct=100, ef=1, from_kb=10_000)
         return {
@@ -207,7 +203,7 @@ class Collection:
             query=vector,
             using="dense",
             limit=limit,
-            filter=self.within(group),
+            filter=self._where("group", group),
             params=self._params(exact),
             with_payload=FETCHED,
             with_vector=["dense"] if exact else False,
@@ -225,7 +221,7 @@ class Collection:
             group: see `request`.
             constant: of RRF, for ranks from 1.
         """
-        options = {"limit": limit, "filter": self.within(group)}
+        options = {"limit": limit, "filter": self._where("group", group)}
         params = self._params(exact=self.hnsw is None)
         legs = [self._api.Prefetch(query=vector, using="dense", params=params, **options)]
         if terms.numbers:
@@ -248,14 +244,6 @@ class Collection:
         """Return the points of each request, best first; all are sent together."""
         answers = self._ask(self._client.query_batch_points, self.name, requests)
         return [answer.points for answer in answers]
-
-    def doc_id(self, point: Any) -> str:
-        """Return the chunk that a point is of."""
-        return str(point.payload["doc_id"])
-
-    def within(self, group: str) -> Any:
-        """Return a filter for the points of a group; None if it is empty."""
-        return self._where("group", group)
 
     def sparse_vector(self, terms: Terms) -> Any:
         """Return the sparse vector of a question or a chunk."""
