@@ -130,6 +130,7 @@ class Question(ForbidsExtra):
         generated: of a question that a model wrote; None: a person did.
         gold_spans: the parts of the relevant documents that answer it, where they are known.
         not_relevant: the documents that were judged and are not relevant, with their grades.
+        weight: how many of the questions that were drawn from users' it stands for.
     """
 
     question_id: str
@@ -146,6 +147,7 @@ class Question(ForbidsExtra):
     generated: Generated | None = None
     gold_spans: tuple[Span, ...] = ()
     not_relevant: tuple[tuple[str, NotRelevant], ...] = ()
+    weight: Positive = 1
 
     @property
     def turn(self) -> str:

@@ -14,7 +14,7 @@ from bears.config.typed import build
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
 from bears.evaluation.evaluate import evaluate as scores
-from bears.evaluation.evaluate import gold_of, parse_measure, results_of, summarize
+from bears.evaluation.evaluate import as_drawn, gold_of, parse_measure, results_of, summarize
 from bears.evaluation.metric import SpanRankings, span_gold
 from bears.evaluation.results import table, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
@@ -74,7 +74,7 @@ def main(
     results |= judged_share(run, decided.judged)
     if decided.kept:
         beside = scores(run, gold_of(source), measures, *_chunks(settings, cutting, paths, source))
-        results["source"] = summarize(beside)
+        results["source"] = summarize(as_drawn(beside, source, None)[0])
         main = {name: each for name, each in beside.values.items() if name == settings.main}
         evaluations["source "] = replace(beside, values=main)
     if any(question.group for question in questions):
@@ -87,10 +87,11 @@ def main(
     write_json(paths["metrics"], results)
     write_values(paths["questions"], evaluations, questions, clusters)
     bars = {measure.name: measure for measure in measures}
-    write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], retriever, clusters)
+    drawn, _, of = as_drawn(evaluations[""], questions, clusters)
+    write_plot(paths["bars"], ("measure", "value"), bars, drawn, retriever, of)
     curve = {k: parse_measure(f"recall@{k}") for k in settings.curve if k <= depth}
-    recalls = scores(run, gold, list(curve.values()))
-    write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever, clusters)
+    recalls, _, of = as_drawn(scores(run, gold, list(curve.values())), questions, clusters)
+    write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever, of)
     print(table(results))
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")

@@ -33,6 +33,8 @@ def init(
     *,
     documents: Path | None = None,
     questions: Path | None = None,
+    traces: Sequence[Path] = (),
+    count: int = 100,
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
@@ -53,6 +55,9 @@ def init(
         documents: a folder of documents
         questions: a file of questions about them: JSON, JSON Lines, YAML, CSV, TSV, .xlsx or
             Parquet; default: the file `questions` in the folder, with one of these endings
+        traces: a file or folder of traces, from which questions of users are drawn; may be given
+            repeatedly; without documents, the passages in them are the documents
+        count: how many questions to draw from traces; default: 100
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
@@ -63,7 +68,7 @@ def init(
         ci: write a workflow that runs `bears gate` on every change, and requirements.txt; also for
             a project that is there
     """
-    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions, traces)
     if folder.resolve() == SHIPPED.resolve():
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
@@ -86,7 +91,7 @@ def init(
     asked = True
     if not shipped and not kept:
         try:
-            asked = add(name, origin, folder, settings_of(set_))
+            asked = add(name, origin, folder, settings_of(set_), count)
         except BaseException:
             for path in written:
                 (folder / path).unlink()

@@ -17,6 +17,7 @@ from bears.errors import BearsError, ConfigurationError
 from bears.files.records import write_text
 from bears.files.visible import one_line
 from bears.layout import CONF, PARAMS
+from bears.results.drawn import ROLES, draw_benchmark
 from bears.sources.folder.asked import ENDINGS, looks_asked
 from bears.sources.folder.read import QUESTIONS, table_of
 from bears.sources.inspection import Look
@@ -43,6 +44,8 @@ class Origin:
         ir_dataset: a dataset of ir_datasets.
         source: a word of conf/source.
         benchmark: a word of conf/benchmark.
+        traces: of a system, which asked questions about these documents; see
+            `bears.results.drawn.draw_benchmark`.
     """
 
     documents: Path | None = None
@@ -53,11 +56,14 @@ class Origin:
     source: str = ""
     benchmark: str = ""
     questions: Path | None = None
+    traces: Sequence[Path] = ()
 
     def __post_init__(self) -> None:
         given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
-        if len(given) > 1 + bool(self.questions):
+        if len(given) > 1 + bool((self.questions or self.traces) and self.documents):
             raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
+        if self.questions and self.traces:
+            raise ConfigurationError("--questions and --traces are given; expected one of them")
         if self.questions and not self.documents:
             raise ConfigurationError("--questions needs --documents FOLDER, which they are about")
 
@@ -67,6 +73,8 @@ def new(
     *,
     documents: Path | None = None,
     questions: Path | None = None,
+    traces: Sequence[Path] = (),
+    count: int = 100,
     hub: str = "",
     rows: Path | None = None,
     beir: Path | None = None,
@@ -85,6 +93,9 @@ def new(
         documents: a folder of documents
         questions: a file of questions about them: JSON, JSON Lines, YAML, CSV, TSV, .xlsx or
             Parquet; default: the file `questions` in the folder, with one of these endings
+        traces: a file or folder of traces, from which questions of users are drawn; may be given
+            repeatedly; without documents, the passages in them are the documents
+        count: how many questions to draw from traces; default: 100
         hub: OWNER/NAME of a dataset on the hub
         rows: a file of rows: JSON, JSON Lines, CSV or Parquet
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
@@ -94,10 +105,10 @@ def new(
         set_: SETTING=VALUE of its source, such as on_bad_row=skip, or ROLE=FIELD for the fields of
             questions, such as document=expected_file
     """
-    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions)
+    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions, traces)
     if origin == Origin():
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
-    asked = add(name, origin, Path(), settings_of(set_))
+    asked = add(name, origin, Path(), settings_of(set_), count)
     choice = f"benchmark={quoted(name)}"
     choice = f'"{choice}"' if "'" in choice else choice
     print(f"next: dvc exp run -S {choice}" if asked else WITHOUT_QUESTIONS)
@@ -118,9 +129,16 @@ def quoted(name: str) -> str:
 
 
 def add(
-    name: str, origin: Origin, project: Path, known: Mapping[str, Any] = MappingProxyType({})
+    name: str,
+    origin: Origin,
+    project: Path,
+    known: Mapping[str, Any] = MappingProxyType({}),
+    count: int = 0,
 ) -> bool:
     """Write conf/benchmark/NAME.yaml of a project; return whether there are questions.
+
+    Args:
+        count: how many questions to draw, if it is made of traces.
 
     Raises:
         ConfigurationError: the name does not fit or is taken, or the description is refused.
@@ -133,6 +151,11 @@ def add(
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
+    drawing = None
+    if origin.traces:
+        drawing = draw_benchmark(project, name, origin.traces, origin.documents, count)
+        origin = Origin(documents=drawing.documents, questions=drawing.table)
+        known = {**known, "fields": {**ROLES, **known.get("fields", {})}}
     base, comment, settings, look = _guessed(name, origin, project, known)
     override = [{"override /source@sources.any": origin.source}] if origin.source else []
     value: dict[str, Any] = {"defaults": [base, *override, "_self_"], "benchmark": {"name": name}}
@@ -149,6 +172,11 @@ def add(
     print(f"{file}: {comment}")
     if look:
         _print(look, project)
+    if drawing:
+        print(
+            f"  {drawing.said}\n  write accept or drop for each question in {drawing.table}; "
+            f"the traced system's own traces: bears compare {drawing.traces} …"
+        )
     return look is None or bool(look.questions or look.without_gold)
 
 

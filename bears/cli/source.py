@@ -17,7 +17,7 @@ from bears.files.records import write_text
 from bears.files.visible import one_line
 from bears.layout import LOCAL, PIPELINE
 from bears.sources.convert import convert
-from bears.sources.folder.fields import ROLES
+from bears.sources.folder.fields import NEVER_GUESSED, ROLES
 from bears.sources.inspection import Look, inspect
 from bears.sources.location import found_on_hub
 from bears.sources.source import SHAPES, checked, reader_of
@@ -70,7 +70,7 @@ def settings_of(words: Sequence[str]) -> dict[str, Any]:
     known: dict[str, Any] = {}
     for word in words:
         name, equals, value = word.partition("=")
-        if equals and name in ROLES:
+        if equals and name in (*ROLES, *NEVER_GUESSED):
             known.setdefault("fields", {})[name] = value
         elif equals and name in {each.name for each in fields(Source)}:
             known[name] = yaml_value(value, name)

@@ -4,13 +4,13 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from bears.answers.citations import as_ours, cited
-from bears.answers.outside import citing, unread_marks
+from bears.answers.outside import unread_marks
 from bears.errors import FormatError
 from bears.files.records import stream_documents
 from bears.files.shown import complain
 from bears.files.traces import write_traces
 from bears.files.visible import one_line
+from bears.results.drawn import trace_of
 from bears.results.recorded import KnownQuestions
 from bears.results.recorded_files import read_recorded
 from bears.results.system import ENDING
@@ -66,13 +66,8 @@ def import_traces(
         if key not in known:
             lost.append(key or next((text for group in each.asked for text in group if text), ""))
             continue
-        chunks = matcher.chunks(each.reply.passages)
-        trace = matcher.trace(key, each.reply, chunks)
-        if trace.answer and trace.evidence is None:
-            text, marks = as_ours(trace.answer, len(chunks))
-            found = cited(text, len(chunks))
-            unread += marks
-            trace = citing(trace, found, chunks) if found.positions or found.unknown else trace
+        trace, marks = trace_of(key, each, matcher)
+        unread += marks
         found_chunks = [hit.chunk for search in trace.searches or () for hit in search.passages]
         lacking = sum(not matched(chunk) for chunk in found_chunks)
         counts["passages match no document, or several"] += lacking

@@ -106,7 +106,9 @@ def note(found: Mapping[str, int]) -> str:
     """Say what `described` returns; empty if it is."""
     if not found:
         return ""
-    return f"in {found['n']} clusters (articles, papers, files or conversations), resampled by cluster"
+    return (
+        f"in {found['n']} clusters (articles, papers, files or conversations), resampled by cluster"
+    )
 
 
 def sums(values: Floats, clusters: Clusters) -> Floats:

@@ -169,14 +169,14 @@ class Evaluation:
         lowest: the same with tied documents in their worst order; unchanged for
             kor_map_official, which may drop when a relevant document moves up.
         highest: the same with tied documents in their best order.
-        n_answered: coverage: how many questions of the gold have any document in the run.
+        answered: coverage: which questions of the gold have any document in the run.
         summed: the measures whose value of several questions is a sum.
     """
 
     values: Columns
     lowest: Columns
     highest: Columns
-    n_answered: int
+    answered: NDArray[np.bool_]
     summed: Collection[str] = ()
 
 
@@ -232,7 +232,7 @@ def evaluate(
     lowest = {**values, **_columns(worst, bounded, gold)}
     highest = {**values, **_columns(best, bounded, gold)}
     summed = [measure.name for measure in measures if measure.metric.summed]
-    return Evaluation(values, lowest, highest, int((own.returned > 0).sum()), summed)
+    return Evaluation(values, lowest, highest, own.returned > 0, summed)
 
 
 def source_rankings(chunks: ChunkRun, gold: Gold) -> JudgedRankings:
@@ -307,13 +307,39 @@ def intervals(
     return ranges
 
 
-def ceilings(gold: Gold, measures: Sequence[Measure]) -> dict[str, float]:
+def as_drawn(
+    evaluation: Evaluation, questions: Sequence[Question], clusters: Clusters | None
+) -> tuple[Evaluation, Sequence[Question], Clusters | None]:
+    """Return each question as often as it was drawn, with its values and its cluster.
+
+    Draws of what users asked are independent, so those of a weighted benchmark have no clusters.
+    """
+    at = draws_of(questions)
+    if len(at) == len(questions):
+        return evaluation, questions, clusters
+    columns = (evaluation.values, evaluation.lowest, evaluation.highest)
+    values, lowest, highest = ({name: own[at] for name, own in each.items()} for each in columns)
+    answered = evaluation.answered[at]
+    drawn = Evaluation(values, lowest, highest, answered, evaluation.summed)
+    return drawn, [questions[place] for place in at], None
+
+
+def draws_of(questions: Sequence[Question]) -> NDArray[np.int64]:
+    """Return the place of each question, as often as it was drawn."""
+    return np.repeat(np.arange(len(questions)), [question.weight for question in questions])
+
+
+def ceilings(gold: Gold, measures: Sequence[Measure], drawn: Any = slice(None)) -> dict[str, float]:
     """Return the mean of a perfect run for each measure that cannot reach its best value.
+
+    Args:
+        drawn: the places of the questions, as `draws_of` returns them.
 
     ``strict@2`` cannot reach 1 if questions have three gold documents.
     """
     ideal = ideal_ranks([list(relevant(grades).values()) for grades in gold.values()])
-    means = _means(_columns(JudgedRankings(ideal, ideal, ideal.count()), measures, gold))
+    columns = _columns(JudgedRankings(ideal, ideal, ideal.count()), measures, gold)
+    means = _means({name: column[drawn] for name, column in columns.items()})
     return {
         measure.name: mean
         for measure in measures
@@ -328,18 +354,20 @@ def results_of(
     clusters: Clusters | None = None,
 ) -> dict[str, Any]:
     """Average over all questions and over each group, with the limits of those means."""
+    ceiling = ceilings(gold_of(questions), measures, draws_of(questions))
+    evaluation, questions, clusters = as_drawn(evaluation, questions, clusters)
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
         keys = [key(question) for question in questions]
         return {name: summarize(evaluation, np.array(keys) == name) for name in sorted(set(keys))}
 
     results = {
-        "all": {**summarize(evaluation), "answered": evaluation.n_answered},
+        "all": {**summarize(evaluation), "answered": int(evaluation.answered.sum())},
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
         **({"by_turn": grouped(lambda q: q.turn)} if any(q.turns for q in questions) else {}),
         "tie_range": tie_range(evaluation),
-        "ceiling": ceilings(gold_of(questions), measures),
+        "ceiling": ceiling,
         "interval_95": intervals(evaluation, measures, clusters),
         **({"clusters": found} if (found := described(clusters)) else {}),
     }

@@ -59,6 +59,8 @@ def write_scores(
     }
     if any(question.turns for question in questions):
         columns["turn"] = [question.turn for question in questions]
+    if any(question.weight > 1 for question in questions):
+        columns["weight"] = [question.weight for question in questions]
     of = {} if clusters is None else dict(zip(ids, clusters.tolist(), strict=True))
     if described(np.array([*of.values()], np.int64)):
         columns["cluster"] = [of[question_id] for question_id in ids]

@@ -57,6 +57,12 @@ REPLIED = re.compile(r"(?:llm\.output_messages|gen_ai\.completion)\.\d+\.(?:mess
 USERS = ("user", "human")
 RESULT = re.compile(r"output|result|completion|response|answer")
 """The names of attributes that say what came out, and not what was asked."""
+SESSIONS = (
+    *("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session"),
+    *("sessionId", "session_id", "thread_id", "metadata.thread_id", "metadata.session_id"),
+    *("extra.metadata.thread_id", "extra.metadata.session_id"),
+)
+"""Attributes that name a conversation."""
 FINAL = "final_answer"
 """The tool whose argument is an agent's answer."""
 Attributes = Mapping[str, Any]
@@ -140,6 +146,7 @@ class Operation:
     passages: tuple[Passage, ...] | None = None
     found: int = 0
     call: ModelCall | None = None
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +159,8 @@ class Recorded:
         unread: names of tools whose calls are not read as searches.
         question_id: if the form of the file names it.
         heard: all that users said.
+        start: of its first operation, in seconds.
+        session: the conversation that it is of; empty if that is not known.
     """
 
     reply: Reply
@@ -160,6 +169,13 @@ class Recorded:
     unread: tuple[str, ...] = ()
     question_id: str = ""
     heard: tuple[str, ...] = ()
+    start: float = 0.0
+    session: str = ""
+
+    @property
+    def question(self) -> str:
+        """Return the text that is most surely the question; empty without any."""
+        return next((text.strip() for own in self.asked for text in own if text.strip()), "")
 
 
 class KnownQuestions:
@@ -267,6 +283,7 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         kept,
         sum(matcher.match(each) is not None for each in kept or ()),
         _call(span) if kind == "LLM" else None,
+        intern(str(span.first(*SESSIONS) or "")),
     )
 
 
@@ -326,7 +343,16 @@ def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorde
     # What a user says last is the question; a program may say more in a user's name.
     texts += [said for c in calls[:1] for said in (c.asked[-1:], c.asked[:1], c.asked)]
     named = next((each.named for each in ordered if each.named), "")
-    return Recorded(reply, tuple(texts), named, tuple(unread), heard=heard)
+    session = next((each.session for each in ordered if each.session), "")
+    return Recorded(
+        reply,
+        tuple(texts),
+        named,
+        tuple(unread),
+        heard=heard,
+        start=ordered[0].start,
+        session=session,
+    )
 
 
 def _above(each: Operation, known: Mapping[str, Operation]) -> Iterator[Operation]:

@@ -14,7 +14,7 @@ from bears.config.ledger.entries import PairDecision
 from bears.errors import FormatError
 from bears.evaluation.answers.score import MEANS, referenced, score_answers
 from bears.evaluation.clusters import clusters_of
-from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE, Measured
+from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE, WEIGHT, Measured
 from bears.evaluation.decided import Decided, decided_in
 from bears.evaluation.evaluate import Evaluation, Measure, evaluate, parse_measure
 from bears.evaluation.metric import span_gold
@@ -186,7 +186,7 @@ def _of_one_search(system: System, names: Collection[str]) -> pd.DataFrame:
     if "usd" in names and (usd := system.costs.usd) and usd[0] == usd[1]:
         # Other prices are estimates.
         found["usd"] = np.full(len(questions), usd[0] / 1000)
-    values, _ = frames_of(Evaluation(found, {}, {}, 0), questions)
+    values, _ = frames_of(Evaluation(found, {}, {}, np.zeros(0, bool)), questions)
     return values[[name for name in names if name in values]]
 
 
@@ -206,6 +206,8 @@ def frames_of(
     }
     if any(q.turns for q in questions):
         kinds[TURN] = [q.turn for q in questions]
+    if any(q.weight > 1 for q in questions):
+        kinds[WEIGHT] = [str(q.weight) for q in questions]
     values = {name: np.asarray(column, float) for name, column in evaluation.values.items()}
     return pd.DataFrame(values, index=ids), pd.DataFrame(kinds, index=ids)
 
@@ -243,7 +245,7 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
         measures = list(map(parse_measure, dict.fromkeys(records.evaluate.measures)))
         documents = stream_documents(records.corpus)
         found |= evaluation_of(repeat, records.decided, documents, measures).values
-    values, _ = frames_of(Evaluation(found, {}, {}, len(repeat)), questions)
+    values, _ = frames_of(Evaluation(found, {}, {}, np.zeros(0, bool)), questions)
     return values
 
 
@@ -276,7 +278,7 @@ def system_of_traces(path: Path, records: Records) -> System:
         rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
     values = averaged(rows)
     what = f"traces, {len(repeats)} repeats" if len(repeats) > 1 else "traces"
-    _, kinds = frames_of(Evaluation({}, {}, {}, 0), records.source, records.lineage)
+    _, kinds = frames_of(Evaluation({}, {}, {}, np.zeros(0, bool)), records.source, records.lineage)
     return System(
         path.stem,
         what,

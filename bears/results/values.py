@@ -9,7 +9,7 @@ import pandas as pd
 
 from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
-from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE
+from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE, WEIGHT
 from bears.evaluation.repeats import PLACES
 from bears.files.spreadsheet import read_cells
 
@@ -61,7 +61,7 @@ def read_repeats(
 
     Returns:
         The values by question, repeat and judgement; and by question its ``question_type``,
-        ``source_dataset``, ``cluster`` and ``turn``, as far as the file has them.
+        ``source_dataset``, ``cluster``, ``turn`` and ``weight``, as far as the file has them.
 
     Raises:
         FormatError: naming the line and the column that is wrong; a question occurs twice; or
@@ -83,7 +83,7 @@ def read_repeats(
     columns = {
         measure: numbers
         for name in header
-        if name not in {QUESTION, TYPE, SOURCE, CLUSTER, TURN, *PLACES} | NOT_MEASURED
+        if name not in {QUESTION, TYPE, SOURCE, CLUSTER, TURN, WEIGHT, *PLACES} | NOT_MEASURED
         and (measure := PASS_RATE if name == VERDICT else name)
         and (not chosen or re.fullmatch(chosen, measure))
         and (numbers := _numbers(cells[name], lines, where)) is not None
@@ -92,7 +92,7 @@ def read_repeats(
         lacking = "measure: a column of numbers" if len(cells) else "question"
         raise FormatError(f"{where}: not a single {lacking}")
     ids = pd.Index(cells[QUESTION], dtype=object, name=QUESTION)
-    known = [name for name in (TYPE, SOURCE, CLUSTER, TURN) if name in header]
+    known = [name for name in (TYPE, SOURCE, CLUSTER, TURN, WEIGHT) if name in header]
     kinds = cells[known].set_axis(ids)
     index = pd.MultiIndex.from_arrays([ids, *(places[name] for name in PLACES)])
     return pd.DataFrame(columns, index=index), kinds[~ids.duplicated()]

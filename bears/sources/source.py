@@ -9,7 +9,7 @@ from bears.config.typed import named
 from bears.errors import ConfigurationError
 from bears.language.tags import check_tag
 from bears.sources import beir, passage_rows, squad
-from bears.sources.folder.fields import ROLES
+from bears.sources.folder.fields import NEVER_GUESSED, ROLES
 from bears.sources.folder.read import read_own
 from bears.sources.pairs import WORDS as PAIRS
 from bears.sources.pairs import read_pairs
@@ -55,7 +55,7 @@ SHAPES = {
     "qa-with-passages": SourceShape(passage_rows.with_passages, passage_rows.WITH_PASSAGES),
     "pairs": SourceShape(read_pairs, PAIRS),
     "beir": SourceShape(beir.read_beir, beir.WORDS, BEIR),
-    "own": SourceShape(read_own, dict.fromkeys(ROLES, ()), OWN),
+    "own": SourceShape(read_own, dict.fromkeys((*ROLES, *NEVER_GUESSED), ()), OWN),
 }
 
 

@@ -88,7 +88,7 @@ def test_a_question_that_is_not_judged_is_counted_and_neither_dropped_nor_zeroed
     summary = summarize(evaluation)
     assert (summary["mrr"], summary["n"], summary["n_undefined"]) == (1 / 2, 3, 2)
     assert undefined(evaluation) == {measure.name: 2 for measure in MEASURES}
-    assert evaluation.n_answered == 2
+    assert evaluation.answered.sum() == 2
 
 
 def test_where_nothing_is_relevant_an_empty_ranking_is_right_also_a_missing_one() -> None:
@@ -102,7 +102,7 @@ def test_where_nothing_is_relevant_an_empty_ranking_is_right_also_a_missing_one(
         column = [row[name] for row in by_question(evaluation.values, gold).values()]
         assert column == [None, None, None, 0]
     assert undefined(evaluation) == {"ndcg@3": 3, "recall@3": 3}
-    assert evaluation.n_answered == 2
+    assert evaluation.answered.sum() == 2
     assert summarize(evaluation)["success@3"] == 2 / 4
     assert summarize(evaluation)["ndcg@3"] == 0
 

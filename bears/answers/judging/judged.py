@@ -123,6 +123,12 @@ class JudgedQuestion:
         """Return the id of the question."""
         return self.question.question_id
 
+    def draws(self) -> "Sequence[JudgedQuestion]":
+        """Return a row for each question that was drawn."""
+        names = [f"{self.key} {number}" for number in range(self.question.weight)]
+        questions = [replace(self.question, question_id=name, weight=1) for name in names]
+        return [replace(self, question=each) for each in questions]
+
     @property
     def value(self) -> float:
         """Return 1 for a pass and 0 for a fail, else NaN."""
@@ -207,6 +213,9 @@ def results_of(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         keys = sorted({key(row.question) for row in rows})
         return {name: _means([row for row in rows if key(row.question) == name]) for name in keys}
 
+    if any(row.question.weight > 1 for row in rows):
+        drawn = [each for row in rows for each in row.draws()]
+        rows = [replace(each, cluster=number) for number, each in enumerate(drawn)]
     results: dict[str, Any] = {
         "all": _means(rows),
         "by_type": grouped(lambda question: question.question_type),

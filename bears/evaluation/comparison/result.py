@@ -111,7 +111,8 @@ def moved(systems: Sequence[Measured], measure: str) -> Result:
     """
     queries = next((system.queries for system in systems if system.queries), None)
     texts = {q.question_id: q.question for q in read_questions(queries)} if queries else {}
-    a, b = (system.values[measure].map(plain) for system in systems)
+    own = (system.values[measure] for system in systems)
+    a, b = (each[~each.index.duplicated()].map(plain) for each in own)
     leads = np.subtract(a.to_numpy(float), b.to_numpy(float)).round(12)
     lead = pd.Series(leads * sign_of(measure), a.index)
 

@@ -12,7 +12,8 @@ from bears.errors import FormatError, RecordsDiffer
 from bears.evaluation.clusters import Clusters
 from bears.evaluation.evaluate import our_name
 
-TYPE, SOURCE, CLUSTER, TURN = "question_type", "source_dataset", "cluster", "turn"
+TYPE, SOURCE, CLUSTER = "question_type", "source_dataset", "cluster"
+TURN, WEIGHT = "turn", "weight"
 
 
 @dataclass(frozen=True)
@@ -23,8 +24,8 @@ class Measured:
         name: what the comparison calls the system.
         what: a description in a few words.
         values: a row for each question, by its id; a column for each measure, NaN if undefined.
-        kinds: for the same rows, ``question_type``, ``source_dataset``, ``cluster`` and ``turn``, as
-            far as they are known.
+        kinds: for the same rows, ``question_type``, ``source_dataset``, ``cluster``, ``turn`` and
+            ``weight``, as far as they are known.
         benchmark: as in metrics/retrieval.json: ``name``, ``state``, ``queries``, ``corpus``, and
             ``decisions`` if people made any; empty if the benchmark is unknown.
         tie_range: measure to the lowest and the highest mean over the orders of tied documents.
@@ -60,14 +61,16 @@ def kinds_of(systems: Sequence[Measured]) -> pd.DataFrame:
 
 
 def clusters_in(kinds: pd.DataFrame) -> Clusters | None:
-    """Return the cluster of each row, if it is known."""
-    if CLUSTER not in kinds:
+    """Return the cluster of each row, if it is known; independent draws have none."""
+    if CLUSTER not in kinds or WEIGHT in kinds:
         return None
     return np.unique(kinds[CLUSTER].to_numpy(str), return_inverse=True)[1].astype(np.int64)
 
 
 def aligned(systems: Sequence[Measured]) -> list[Measured]:
     """Return the systems with their questions in one order, sorted by id.
+
+    A question is there as often as it was drawn.
 
     Raises:
         RecordsDiffer: the systems are not of the same benchmark; the message says what differs.
@@ -77,7 +80,9 @@ def aligned(systems: Sequence[Measured]) -> list[Measured]:
     for system in systems[1:]:
         _check_state(stated, system)
         _check_questions(first, system)
-    order = sorted(first.values.index)
+    order, kinds = sorted(first.values.index), kinds_of(systems)
+    if WEIGHT in kinds:
+        order = [name for name in order for _ in range(int(kinds[WEIGHT][name]))]
     return [system.only(order) for system in systems]
 
 

@@ -13,7 +13,7 @@ from typing import Any, Literal
 from bears.errors import FormatError
 from bears.evaluation.comparison.paired import unseen
 from bears.evaluation.comparison.pairs import ROUNDING, seen_as_gain
-from bears.evaluation.comparison.values import clusters_in
+from bears.evaluation.comparison.values import WEIGHT, clusters_in
 from bears.evaluation.evaluate import own_measure
 from bears.evaluation.means import mean_interval
 from bears.evaluation.trace_measures import sign_of
@@ -61,11 +61,13 @@ def mean_of(system: System, measure: str, chosen: Any = slice(None)) -> dict[str
     """Return the mean of the chosen questions and its interval; None without a value."""
     if measure not in system.values:
         return None
-    values = system.values[measure][chosen].to_numpy(float)
+    values, kinds = system.values[measure][chosen].to_numpy(float), system.kinds[chosen]
+    if WEIGHT in kinds:
+        values = values.repeat(kinds[WEIGHT].to_numpy(int))
     defined = [float(value) for value in values if not math.isnan(value)]
     if not defined:
         return None
-    clusters = clusters_in(system.kinds[chosen]) if len(system.kinds) else None
+    clusters = clusters_in(kinds) if len(kinds) else None
     low, high = mean_interval(values, measure, clusters)
     return {"mean": math.fsum(defined) / len(defined), "low": low, "high": high}
 

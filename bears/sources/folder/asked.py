@@ -18,6 +18,7 @@ from bears.identity import question_id
 from bears.language.quotations import Holders, Match, QuotedText
 from bears.sources.folder.fields import (
     ENDS_ASKING,
+    NEVER_GUESSED,
     Cell,
     Field,
     FieldReading,
@@ -149,6 +150,8 @@ class Places:
         return Found(file, span, "; ".join(filter(None, remarks)))
 
 
+UNDECIDED = "decision"
+"""The line of a remark on questions that nobody has accepted."""
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
@@ -159,6 +162,7 @@ class _Asked:
     gold: dict[str, int] = field(default_factory=dict)
     spans: dict[Span, None] = field(default_factory=dict)
     unanswerable: bool = False
+    weight: int = 0
 
 
 Cells = Mapping[str, Mapping[int, Sequence[Cell]]]
@@ -217,13 +221,22 @@ def questions(
     together: dict[str, dict[tuple[str, tuple[Turn, ...]], None]] = {}
     remarks: list[tuple[str, str]] = []
     wrong: list[str] = []
+    said = {role: {c.row: c.value for c in reading.cells(role)} for role in NEVER_GUESSED}
+    undecided = 0
     for number, (line, _) in enumerate(rows):
+        decision = said["decision"].get(number, "").casefold()
+        if decision == "drop":
+            continue
+        undecided += not decision
         key = asked[number], before[number]
         known = found.setdefault(key, _Asked())
         together.setdefault(_conversation(cells, number, *key), {})[key] = None
         try:
             if blank(asked[number]):
                 raise ValueError("the question is empty")
+            if decision not in ("", "accept"):
+                raise ValueError(f"the decision is {decision!r:.40}; expected accept or drop")
+            known.weight += _weight(said["weight"].get(number, "0"))
             _answer(known, cells["answer"].get(number, ()), number in silent)
             named, quoted = (cells[role].get(number, ()) for role in ("document", "quotation"))
             for meant in _gold(places, named, quoted):
@@ -232,6 +245,8 @@ def questions(
                 remarks += [(line, meant.remark)] if meant.remark else []
         except ValueError as error:
             wrong.append(f"{line}: {error}")
+    if undecided and "decision" in reading.fields:
+        remarks.append((UNDECIDED, f"{undecided} questions are neither accepted nor dropped"))
     if wrong:
         more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         raise SourceError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")
@@ -240,6 +255,12 @@ def questions(
         for own in together.values()
     ]
     return [own for own in made if own], remarks, reading
+
+
+def _weight(value: str) -> int:
+    if not value.isdecimal():
+        raise ValueError(f"the weight is {value!r:.40}; expected a whole number")
+    return int(value)
 
 
 def _before(path: Path, cells: Cells, asked: Sequence[str]) -> list[tuple[Turn, ...]]:
@@ -332,7 +353,8 @@ def _made(
         turns,
         answers=(Answer("unanswerable", "", ()),) if silent else tuple(several),
     )
-    return replace(asked, question=replace(asked.question, gold_spans=tuple(each.spans)))
+    spans, weight = tuple(each.spans), max(each.weight, 1)
+    return replace(asked, question=replace(asked.question, gold_spans=spans, weight=weight))
 
 
 def check_asked(path: Path, fixed: Mapping[str, str]) -> None:

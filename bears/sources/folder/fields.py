@@ -15,6 +15,8 @@ from bears.sources.folder.named import Files
 from bears.types import Turn
 
 ROLES = ("question", "answer", "document", "quotation", "conversation", "turn", "history")
+NEVER_GUESSED = ("weight", "decision")
+"""Of the questions that were drawn from traces: roles of a field only if a person says so."""
 NAMES = {
     "question": ("query", "userinput", "input", "prompt", "q"),
     "answer": (
@@ -145,7 +147,7 @@ class FieldReading:
 
     def cells(self, role: str) -> Iterator[Cell]:
         """Yield the values of a role."""
-        own = self.fields[role]
+        own = self.fields.get(role)
         return iter(own.cells if own else ())
 
 
@@ -252,6 +254,8 @@ def read_fields(
     choose("quotation", {n: s for n, s in quoted.items() if _quotes(s, fields[n])})
     choose("history", {n: 1.0 for n, each in fields.items() if each.spoken})
     choose("conversation", {n: 1.0 for n, each in fields.items() if _joins_rows(each)})
+    # A column in which nobody has written anything is no field.
+    chosen |= {role: fields.get(fixed[role]) for role in NEVER_GUESSED if role in fixed}
     joined = chosen["conversation"]
     choose("turn", {n: 1.0 for n, each in fields.items() if joined and _numbers(each)})
     choose("answer", {n: 1.0 for n, each in fields.items() if _answers(each, quoted[n])})

@@ -4,25 +4,29 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import chain, takewhile
+from os.path import normpath
 from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
 
+from bears.config.shape import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
 from bears.files.records import read_questions, stream_documents
+from bears.files.shown import complain
 from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.layout import TEXTS
-from bears.sources.folder.asked import ENDINGS, Places, check_asked, questions
+from bears.sources.folder.asked import ENDINGS, UNDECIDED, Places, check_asked, questions
 from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts, RowRecords, own_question, pool_document
 from bears.sources.pdf_text import read_ahead
 from bears.sources.rows import BadField, Ids, not_blank
-from bears.types import ForbidsExtra, Positive
+from bears.types import Document, ForbidsExtra, Positive
 
 QUESTIONS = "questions"
 """The name of the file of questions in a folder, before its ending."""
@@ -102,9 +106,27 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
         parts.report.remarks.append((f"{table.name}, field {name}", what, ""))
     parts.count(table, sum(map(len, found)))
     for line, text in remarks:
+        if line == UNDECIDED:
+            complain(
+                f"{normpath(table)}: {text}; look at them before you commit or publish anything"
+            )
         parts.report.remarks.append((f"{table.name}, {line}", text, ""))
         parts.report.notes[f"lines of {table.name} with a remark in the report"] += 1
     yield from found
+
+
+def texts_of(folder: Path, record: Path) -> dict[str, str]:
+    """Return the text of each document of a folder by its id, as `read_folder` makes them.
+
+    Args:
+        record: see `bears.sources.convert.convert`.
+
+    Raises what `read_folder` raises.
+    """
+    source = Source(name="own", language="en", licence="NOASSERTION", shape="own")
+    records = read_folder(Parts(source, {"folder": [folder]}, record), folder)
+    every = takewhile(lambda record: isinstance(record, Document), chain.from_iterable(records))
+    return {each.doc_id: each.content for each in every if isinstance(each, Document)}
 
 
 def table_of(folder: Path, named: str = "") -> Path | None:
