@@ -4,15 +4,13 @@ import os
 from datetime import UTC, datetime
 from pathlib import Path
 from time import perf_counter
-from typing import NotRequired, TypeVar, cast
+from typing import NotRequired, TypeVar
 
-from pydantic import ValidationError
 from typing_extensions import TypedDict
 
 from bears.config import checkout
-from bears.errors import FormatError
-from bears.files.intake.files import json_value
-from bears.files.records import adapter_of, problems_of
+from bears.files.intake.files import read_whole
+from bears.files.records import json_as
 from bears.layout import TIMINGS
 
 T = TypeVar("T")
@@ -104,10 +102,7 @@ def read_timing(timing: Path, run: str) -> Timing | None:
 
 
 def _read(path: Path, shape: type[T]) -> T:
-    try:
-        return cast("T", adapter_of(shape).validate_python(json_value(path)))
-    except ValidationError as error:
-        raise FormatError(f"{path}: {problems_of(error)}; remove the file") from None
+    return json_as(shape, read_whole(path), f"{path} is damaged; remove the file")
 
 
 def timing_of(run: str) -> Timing | None:

@@ -19,8 +19,9 @@ GROUPED = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w-])")
 ACCOUNT = re.compile(r"\b[A-Z]{2}\d{2}(?: ?[A-Z0-9]{4}){2,7}(?: ?[A-Z0-9]{1,3})?\b")
 TOKEN = re.compile(r"[\w+/=.~-]{16,}", re.ASCII)
 RUN = re.compile(r"[A-Za-z0-9]{16,}")
-LEAST_BITS = 3.0
-"""The entropy per character above which such a run, with letters and digits, is of a secret."""
+LEAST_BITS, LETTERS_BITS = 3.0, 4.3
+"""The entropy per character above which a run of letters and digits, or of letters alone, is of a
+secret."""
 WORTH = re.compile(r"[\d@=:]|\S{16}|-----")
 """What every secret has; looking for them takes milliseconds."""
 SAID = re.compile(
@@ -88,13 +89,13 @@ def _found(text: str, language: str) -> Iterator[tuple[int, int, str]]:
 
 def _random(run: str) -> bool:
     shares = [count / len(run) for count in Counter(run).values()]
-    mixed = not (run.isalpha() or run.isdecimal())
-    return mixed and -sum(share * math.log2(share) for share in shares) > LEAST_BITS
+    bits = -sum(share * math.log2(share) for share in shares)
+    return not run.isdecimal() and bits > (LETTERS_BITS if run.isalpha() else LEAST_BITS)
 
 
 def _telephone(found: phonenumbers.PhoneNumberMatch) -> bool:
     digits, groups = re.sub(r"\D", "", found.raw_string), re.findall(r"\d+", found.raw_string)
-    if isbn.is_valid(digits):
+    if len(digits) == 13 and isbn.is_valid(digits):
         return False
     return phonenumbers.is_valid_number(found.number) or (
         len(digits) >= DIGITS

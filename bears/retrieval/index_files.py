@@ -1,30 +1,19 @@
-"""The files of an index: report damage or an index of another corpus, and say how to fix it."""
+"""The files of an index. Their manifest names damage, so nothing here checks what they hold."""
 
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from pydantic import TypeAdapter, ValidationError
 
 from bears.errors import StoreError
-from bears.files.intake.files import read_whole
-from bears.files.records import problems_of, sha256_of, write_json
-
-T = TypeVar("T")
+from bears.files.records import read_json, sha256_of, write_json
 
 PLACES = "chunks.parquet"
 """In the folder of an index: the chunk of each name, if documents were cut."""
 MADE_FROM = "made_from.json"
 """In the folder of an index: the sha256 of its corpus, and if documents were cut, how many chunks
 there are per document."""
-
-
-def damaged(path: Path, problem: str) -> StoreError:
-    """Return the error for a file that `index` did not write like this."""
-    return StoreError(
-        f"{path} is damaged: {problem}. Index again: `dvc repro --force --single-item index`"
-    )
 
 
 def write_made_from(index: Path, corpus: Path, density: float) -> None:
@@ -40,7 +29,7 @@ def check_made_from(index: Path, corpus: Path) -> float:
         StoreError: the corpus differs, or the index does not record its corpus.
     """
     file, digest = index / MADE_FROM, sha256_of(corpus)
-    recorded = read_value(file, dict[str, str | float]) if file.is_file() else {}
+    recorded = read_json(file) if file.is_file() else {}
     if recorded.get("corpus") != digest:
         raise StoreError(
             f"{index} was made from a corpus with sha256 {recorded.get('corpus', 'unknown')}, but "
@@ -49,40 +38,8 @@ def check_made_from(index: Path, corpus: Path) -> float:
     return float(recorded.get("density", 1))
 
 
-def read_value(path: Path, shape: type[T]) -> T:
-    """Read JSON of exactly this shape.
-
-    Raises:
-        StoreError: the file is not JSON of this shape.
-        FormatError: the file is missing.
-    """
-    try:
-        return TypeAdapter(shape).validate_json(read_whole(path), strict=True)
-    except ValidationError as error:
-        raise damaged(path, problems_of(error)) from None
-
-
-def map_array(path: Path, kind: str, shape: tuple[int | None, ...]) -> NDArray[Any]:
-    """Map an array in NumPy's format; its values stay in the file.
-
-    Args:
-        path: the file.
-        kind: of its numbers: f, i or u.
-        shape: the expected one; None for any number.
-
-    Raises:
-        StoreError: the file is missing or cut, or holds another array.
-    """
-    try:
-        # A slice of numpy.memmap costs microseconds, a slice of a plain array does not.
-        array: NDArray[Any] = np.load(path, mmap_mode="r").view(np.ndarray)
-    except Exception as error:  # NumPy parses a header as Python, and raises what that raises.
-        raise damaged(path, f"{type(error).__name__}: {error!s:.200}") from None
-    fits = len(shape) == array.ndim and all(
-        size in (None, actual) for size, actual in zip(shape, array.shape, strict=True)
-    )
-    if not fits or array.dtype.kind != kind:
-        expected = " × ".join("any" if size is None else str(size) for size in shape)
-        actual = " × ".join(map(str, array.shape))
-        raise damaged(path, f"{actual} of {array.dtype}, expected {expected} of kind {kind}")
+def map_array(path: Path) -> NDArray[Any]:
+    """Map an array in NumPy's format; its values stay in the file."""
+    # A slice of numpy.memmap costs microseconds, a slice of a plain array does not.
+    array: NDArray[Any] = np.load(path, mmap_mode="r").view(np.ndarray)
     return array

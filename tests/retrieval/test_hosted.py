@@ -121,13 +121,10 @@ def test_a_request_holds_no_more_texts_and_tokens_than_it_may(
     assert sizes == [[1, 1, 1], [10, 30], [50]]
 
 
-def test_a_text_that_is_too_long_is_refused_or_cut_before_anything_is_sent(
+def test_a_text_that_is_too_long_is_cut_before_it_is_sent(
     hosted: Make, server: ProviderServer
 ) -> None:
-    with pytest.raises(ConfigurationError, match=r"may have 3,000 tokens.* reads 2,000: 'word"):
-        hosted(text_tokens=2000).documents(["short", "word " * 1200])
-    assert server.prompts() == []
-    encoder = hosted(text_tokens=100, too_long="cut")
+    encoder = hosted(text_tokens=100)
     encoder.documents(["x" * 1000, "台灣" * 500])
     assert sorted(asked(server)) == ["x" * 200, "台灣" * 25]
     assert [token_range(text)[1] for text in asked(server)] == [100, 100]

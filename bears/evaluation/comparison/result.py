@@ -82,11 +82,13 @@ def compare(
     tested = [pairs_tested([own], names, margin, [clusters]) for own in families]
     frame = pd.concat(tested, ignore_index=True)
     benchmark = next((system.benchmark for system in systems if system.benchmark), {})
+    different = systems[0].values.index.nunique()
     ties = [_ties(row, systems) for row in frame.to_dict("records")]
     return {
         "benchmark": str(benchmark.get("name", "")),
         "state": str(benchmark.get("state", "")),
         "questions": len(systems[0].values),
+        **({"different": different} if different < len(systems[0].values) else {}),
         **({"decisions": said} if (said := benchmark.get("decisions")) else {}),
         **({"clusters": found} if (found := described(clusters)) else {}),
         **({"generated": made} if (made := generated_note(benchmark)) else {}),

@@ -136,6 +136,8 @@ def records_line(result: Mapping[str, Any]) -> str:
     records |= {key: result.get(key) for key in ("state", "questions", "decisions")}
     made = f"; {result['generated']}" if result.get("generated") else ""
     clusters = f", {found}" if (found := note(result.get("clusters", {}))) else ""
+    if different := result.get("different"):
+        clusters = f", drawn from all that users asked; {different} different ones"
     return f"{heading(records)}{clusters}{made}"
 
 

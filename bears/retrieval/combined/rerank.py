@@ -9,9 +9,8 @@ from typing import Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.files.records import atomic_write, to_line, write_text
+from bears.files.records import atomic_write, read_json, to_line, write_text
 from bears.retrieval.cut import Cut, Limited
-from bears.retrieval.index_files import read_value
 from bears.retrieval.ranking import best, rounded_scores
 from bears.retrieval.retriever import Query, Retriever, Searcher, Stopwatch
 from bears.types import Document, Hit, Positive, Ranking
@@ -38,16 +37,11 @@ def write_texts(documents: Iterable[Document], folder: Path) -> None:
 
 
 class StoredTexts:
-    """The texts that `write_texts` wrote. Each is read when it is needed.
-
-    Raises:
-        FormatError: a file is missing.
-        StoreError: a file is damaged.
-    """
+    """The texts that `write_texts` wrote. Each is read when it is needed."""
 
     def __init__(self, folder: Path) -> None:
         self._path = folder / LINES
-        self._starts = read_value(folder / STARTS, dict[str, int])
+        self._starts: dict[str, int] = read_json(folder / STARTS)
 
     def text(self, doc_id: str) -> str:
         """Return the text of a document."""

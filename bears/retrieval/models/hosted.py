@@ -12,14 +12,14 @@ import asyncio
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, get_args
+from typing import Any, ClassVar, get_args
 
 import numpy as np
 
 from bears.config import checkout
 from bears.config.code import parts_of
 from bears.config.typed import parse
-from bears.errors import ConfigurationError, RetrieverUnavailable
+from bears.errors import RetrieverUnavailable
 from bears.layout import EMBEDDINGS
 from bears.llm.faults import ClientError, RunStopped
 from bears.llm.limits import Budget, RateLimits
@@ -45,23 +45,11 @@ class HostedSettings(Endpoint):
     batch_texts: Positive = 256
     batch_tokens: Positive = 300_000
     text_tokens: Positive = 8191
-    too_long: Literal["cut", "refuse"] = "refuse"
 
     def sent(self, text: str) -> str:
-        """Return the part of a text to send: all of it, or its beginning if that is allowed.
-
-        Raises:
-            ConfigurationError: it may be longer than the model reads and must not be cut.
-        """
+        """Return the part of a text to send: all of it, or the beginning that the model reads."""
         if ceiling(text) <= self.text_tokens or token_range(text)[1] <= self.text_tokens:
             return text
-        if self.too_long == "refuse":
-            raise ConfigurationError(
-                f"a text of {len(text):,} characters may have {token_range(text)[1]:,} tokens, "
-                f"and {self.model} reads {self.text_tokens:,}: {text!r:.60}. Cut the documents "
-                "into chunks (chunking=tokens), or use only the beginning of such texts: "
-                f"{WHERE}.too_long=cut"
-            )
         longest = range(len(text) + 1)
         fitting = bisect_right(longest, self.text_tokens, key=lambda n: token_range(text[:n])[1])
         return text[: fitting - 1]
@@ -115,8 +103,8 @@ class Hosted:
 
     @property
     def identity(self) -> Mapping[str, object]:
-        """Return the model, the dimensions, and how long texts are treated."""
-        names = ("model", "dimensions", "text_tokens", "too_long")
+        """Return the model, its dimensions, and how much of a text it reads."""
+        names = ("model", "dimensions", "text_tokens")
         return {name: getattr(self.settings, name) for name in names}
 
     def documents(self, texts: Sequence[str]) -> Vectors:
@@ -124,7 +112,7 @@ class Hosted:
 
         Raises:
             RetrieverUnavailable: vectors are missing and may not or cannot be bought.
-            ConfigurationError: there is no price, or a text is too long.
+            ConfigurationError: there is no price.
         """
         return self._vectors("document", texts)
 

@@ -16,9 +16,9 @@ from pydantic import Field
 
 from bears.files.intake.files import read_whole
 from bears.files.progress import Progress
-from bears.files.records import atomic_write, write_text
+from bears.files.records import atomic_write, read_json, write_text
 from bears.language.text import grouped
-from bears.retrieval.index_files import map_array, read_value
+from bears.retrieval.index_files import map_array
 from bears.retrieval.ranking import best
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.terms import ANALYZERS, Analyzer, AnalyzerName, Vocabulary, changes
@@ -53,26 +53,16 @@ class Postings:
 
 
 def read_postings(folder: Path) -> Postings:
-    """Open what `write_postings` wrote.
-
-    Raises:
-        StoreError: a file is damaged.
-        FormatError: a file is missing.
-    """
+    """Open what `write_postings` wrote."""
     terms = read_whole(folder / "terms.txt").decode().split("\n")[:-1]
-    doc_ids, groups = (
-        read_value(folder / f"{name}.json", list[str]) for name in ("doc_ids", "groups")
-    )
-    starts = np.array(map_array(folder / "starts.npy", "i", (len(terms) + 1,)))
-    size = int(starts[-1])
     return Postings(
         dict(zip(terms, range(len(terms)), strict=True)),
-        starts,
-        map_array(folder / "pieces.npy", "i", (size,)),
-        map_array(folder / "counts.npy", "u", (size,)),
-        np.array(map_array(folder / "lengths.npy", "i", (len(doc_ids),))),
-        doc_ids,
-        groups,
+        np.array(map_array(folder / "starts.npy")),
+        map_array(folder / "pieces.npy"),
+        map_array(folder / "counts.npy"),
+        np.array(map_array(folder / "lengths.npy")),
+        read_json(folder / "doc_ids.json"),
+        read_json(folder / "groups.json"),
     )
 
 

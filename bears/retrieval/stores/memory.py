@@ -49,7 +49,7 @@ class Memory:
             _write_header(vectors, chunks, dimensions)
 
     def open(self, folder: Path) -> "MemorySearcher":
-        """Map what `write` wrote. Raises StoreError and FormatError as `read_chunks` does."""
+        """Map what `write` wrote."""
         return MemorySearcher(*read_chunks(folder))
 
 
@@ -58,10 +58,6 @@ def read_chunks(folder: Path) -> tuple[Vectors, list[str], list[str]]:
 
     Returns:
         Of all chunks, the vectors, shape (chunks, dimensions), the doc_ids and the groups.
-
-    Raises:
-        StoreError: a file is damaged.
-        FormatError: a file is missing.
     """
     doc_ids: list[str] = []
     groups: list[str] = []
@@ -69,7 +65,7 @@ def read_chunks(folder: Path) -> tuple[Vectors, list[str], list[str]]:
         doc_ids += line["doc_ids"]
         # They are left out if all are empty.
         groups += line["groups"] or [""] * len(line["doc_ids"])
-    return map_array(folder / "vectors.npy", "f", (len(doc_ids), None)), doc_ids, groups
+    return map_array(folder / "vectors.npy"), doc_ids, groups
 
 
 def _write_header(stream: IO[bytes], chunks: int, dimensions: int) -> None:

@@ -15,8 +15,8 @@ import numpy as np
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, StoreError
-from bears.files.records import write_json
-from bears.retrieval.index_files import read_value
+from bears.files.intake.files import read_whole
+from bears.files.records import json_as, write_json
 from bears.retrieval.ranking import best
 from bears.retrieval.stores.memory import (
     Memory,
@@ -126,12 +126,12 @@ class Qdrant:
         """Find the collection again, or fill one in memory.
 
         Raises:
-            StoreError: the server does not answer, its collection has changed since, or a file is
-                damaged.
+            StoreError: the server does not answer, or its collection has changed since.
         """
         if self.url == IN_PROCESS:
             return self._filled(folder)
-        expected = read_value(folder / "store.json", _Contents)
+        path = folder / "store.json"
+        expected = json_as(_Contents, read_whole(path), str(path))
         server = self._server()
         collection = self._named(server, expected.collection)
         if (

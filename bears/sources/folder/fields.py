@@ -258,7 +258,12 @@ def read_fields(
     chosen |= {role: fields.get(fixed[role]) for role in NEVER_GUESSED if role in fixed}
     joined = chosen["conversation"]
     choose("turn", {n: 1.0 for n, each in fields.items() if joined and _numbers(each)})
-    choose("answer", {n: 1.0 for n, each in fields.items() if _answers(each, quoted[n])})
+    # A reply that is before the question is no answer to it.
+    said = {
+        f"{each.name}.reply" for each in every if each.spoken and each is not chosen["question"]
+    }
+    answers = (each for each in every if each.name not in said)
+    choose("answer", {e.name: 1.0 for e in answers if _answers(e, quoted[e.name])})
     if not (chosen["document"] or chosen["quotation"] or "document" in fixed):
         _refuse_lost(every, chosen, files)
     shares = {"document": in_files, "quotation": quoted}
