@@ -13,8 +13,8 @@ from bears.config.shape import BenchmarkIdentity, Choice, Source, source_of
 from bears.config.typed import build
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.decided import Decided, decided_in, judged_share
-from bears.evaluation.evaluate import evaluate as scores
 from bears.evaluation.evaluate import as_drawn, gold_of, parse_measure, results_of, summarize
+from bears.evaluation.evaluate import evaluate as scores
 from bears.evaluation.metric import SpanRankings, span_gold
 from bears.evaluation.results import table, write_plot, write_values
 from bears.evaluation.settings import EvaluationSettings, check_found, depth_of
@@ -86,12 +86,11 @@ def main(
     results["measured"] = {name: full[:SHOWN] for name, full in measured.items()}
     write_json(paths["metrics"], results)
     write_values(paths["questions"], evaluations, questions, clusters)
-    bars = {measure.name: measure for measure in measures}
-    drawn, _, of = as_drawn(evaluations[""], questions, clusters)
-    write_plot(paths["bars"], ("measure", "value"), bars, drawn, retriever, of)
+    bars, of = {measure.name: measure for measure in measures}, (retriever, questions, clusters)
+    write_plot(paths["bars"], ("measure", "value"), bars, evaluations[""], *of)
     curve = {k: parse_measure(f"recall@{k}") for k in settings.curve if k <= depth}
-    recalls, _, of = as_drawn(scores(run, gold, list(curve.values())), questions, clusters)
-    write_plot(paths["curve"], ("k", "recall"), curve, recalls, retriever, of)
+    recalls = scores(run, gold, list(curve.values()))
+    write_plot(paths["curve"], ("k", "recall"), curve, recalls, *of)
     print(table(results))
     if beyond:
         print(f"not measured: {', '.join(beyond)}, since {_why(depth, covered)}")

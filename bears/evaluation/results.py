@@ -9,7 +9,7 @@ import numpy as np
 from tabulate import tabulate
 
 from bears.evaluation.clusters import Clusters, described, share_interval
-from bears.evaluation.evaluate import Evaluation, Measure, defined
+from bears.evaluation.evaluate import Evaluation, Measure, as_drawn, defined
 from bears.files.benchmark_state import heading
 from bears.files.headline import GROUPS
 from bears.files.spreadsheet import write_csv
@@ -79,6 +79,7 @@ def write_plot(
     points: Mapping[Any, Measure],
     evaluation: Evaluation,
     retriever: str,
+    questions: Sequence[Question],
     clusters: Clusters | None = None,
 ) -> None:
     """Write a row for each measure: its mean as a share of the best value, and its interval.
@@ -89,9 +90,10 @@ def write_plot(
         points: the label of each point, to its measure.
         evaluation: has the values of these measures.
         retriever: its name in the legend.
-        clusters: of the questions.
+        questions, clusters: see `bears.evaluation.evaluate.as_drawn`.
     """
     rows = []
+    evaluation, _, clusters = as_drawn(evaluation, questions, clusters)
     for point, measure in points.items():
         column = evaluation.values[measure.name] / measure.metric.best
         if (shares := defined(column).tolist()) and math.isfinite(measure.metric.best):

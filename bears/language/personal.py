@@ -27,7 +27,7 @@ WORTH = re.compile(r"[\d@=:]|\S{16}|-----")
 SAID = re.compile(
     r"(?i:password|passwd|pwd|secret|token|api[ _-]?key)(?: is|\s*[:=])\s*[\"']?([^\s\"',;]{6,})"
 )
-"""What is given as a password; words are none."""
+"""Where a password is given; only a word with a digit or a capital within is one."""
 DIGITS = 10
 """A number with signs between its groups and as many digits is a telephone number."""
 USUAL = ("US", "GB")

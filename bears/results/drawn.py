@@ -47,7 +47,7 @@ class DrawnQuestion:
     """A question, in the words that most of its users chose, without what must not be kept.
 
     Args:
-        turns: what was said before it.
+        turns: the conversation before it.
         asked: of all traces, those with this question or nearly this one.
         drawn: those of them that were drawn.
         masked: how often each kind of data was masked.
@@ -64,7 +64,7 @@ class DrawnQuestion:
         return question_id(source, "\n".join([*(turn.content for turn in self.turns), self.text]))
 
     def row(self) -> list[str | int]:
-        """Return its row of the table; nobody has decided on it."""
+        """Return its row of the table, without a decision."""
         days = [each.start for each in self.asked]
         first, last = (datetime.fromtimestamp(t, UTC).date().isoformat() for t in _ends(days))
         history = json.dumps([asdict(turn) for turn in self.turns], ensure_ascii=False)
@@ -115,7 +115,7 @@ def draw(every: Iterable[Recorded], count: int, language: str, seed: int) -> lis
 def _before(
     ordered: Sequence[Recorded], plain: Sequence[str], language: str
 ) -> list[tuple[Turn, ...]]:
-    """Return what was said before each trace in its conversation."""
+    """Return the conversation before each trace."""
     said = defaultdict[str, tuple[Turn, ...]](tuple)
     before = []
     for each, question in zip(ordered, plain, strict=True):

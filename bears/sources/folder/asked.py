@@ -151,7 +151,7 @@ class Places:
 
 
 UNDECIDED = "decision"
-"""The line of a remark on questions that nobody has accepted."""
+"""The line of a remark on questions that were neither accepted nor dropped."""
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
@@ -264,7 +264,7 @@ def _weight(value: str) -> int:
 
 
 def _before(path: Path, cells: Cells, asked: Sequence[str]) -> list[tuple[Turn, ...]]:
-    """Return what was said before the question of each row.
+    """Return the conversation before the question of each row.
 
     A row has it as a list of messages, or the rows of the same conversation have it.
     """
@@ -282,7 +282,7 @@ def _before(path: Path, cells: Cells, asked: Sequence[str]) -> list[tuple[Turn, 
             if len({asked[row] for row in of_turn}) > 1:
                 raise SourceError(
                     f"{path}: turn {turn} of conversation {conversation!r:.80} has two questions; "
-                    "give them other numbers, or pass --set conversation= if they are no turns"
+                    "give them other numbers, or pass --set conversation= if they are not turns"
                 )
             for row in of_turn:
                 before[row] = said

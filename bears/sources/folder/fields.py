@@ -53,7 +53,7 @@ SPEAKERS = {
     **dict.fromkeys(("assistant", "ai", "agent", "bot", "gpt", "model"), "assistant"),
     **dict.fromkeys(("system", "developer", "tool", "function"), ""),
 }
-"""Who says a message, as interfaces of models write it, to our role; empty: nobody's turn."""
+"""Who says a message, as interfaces of models write it, to our role; empty: not a turn."""
 ENDS_ASKING = re.compile(r"[?？؟\u037e՞]\W*$")
 CODE = re.compile(r"\S*[\d_]\S*")
 """An id or a number."""
@@ -254,11 +254,11 @@ def read_fields(
     choose("quotation", {n: s for n, s in quoted.items() if _quotes(s, fields[n])})
     choose("history", {n: 1.0 for n, each in fields.items() if each.spoken})
     choose("conversation", {n: 1.0 for n, each in fields.items() if _joins_rows(each)})
-    # A column in which nobody has written anything is no field.
+    # A column without any value is not among the fields.
     chosen |= {role: fields.get(fixed[role]) for role in NEVER_GUESSED if role in fixed}
     joined = chosen["conversation"]
     choose("turn", {n: 1.0 for n, each in fields.items() if joined and _numbers(each)})
-    # A reply that is before the question is no answer to it.
+    # A reply before the question does not answer it.
     said = {
         f"{each.name}.reply" for each in every if each.spoken and each is not chosen["question"]
     }
