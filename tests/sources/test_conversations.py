@@ -35,7 +35,7 @@ TALKS = [
 
 
 def before(talk: list[tuple[str, str, str]], turn: int) -> tuple[Turn, ...]:
-    """Return what was said before a turn."""
+    """Return the conversation before a turn."""
     pairs = [(Turn("user", q), Turn("assistant", a)) for q, a, _ in talk[:turn]]
     return tuple(turn for pair in pairs for turn in pair)
 
