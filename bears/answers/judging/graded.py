@@ -6,7 +6,7 @@ the passages that they cite.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -47,7 +47,7 @@ def with_items(
     Args:
         corpus: the file of the documents.
         nuggets: of all questions.
-        run: of the retriever whose documents are graded; None: none are.
+        run: of the retriever whose documents are graded; None: those that each trace found.
 
     Raises:
         FormatError: a file is malformed.
@@ -61,7 +61,7 @@ def with_items(
         of_question[nugget.question_id].append(nugget)
     if scale == "nuggets" and not of_question:
         complain("the benchmark has no nuggets to look for; `bears nuggets write` makes some")
-    ranked = run is not None and scale == "relevance"
+    ranked = scale == "relevance"
     found = _retrieved(run, {row.key for row in rows}) if run and ranked else {}
 
     def read(chunk: Chunk) -> str:
@@ -69,7 +69,8 @@ def with_items(
 
     def items(row: JudgedQuestion) -> Iterator[Item]:
         # A ranking without documents counts 0.
-        for chunk in found.get(row.key, [NOTHING] if ranked else ()):
+        own = found.get(row.key, ()) if run else _searched(row.trace, contents)
+        for chunk in (own or [NOTHING]) if ranked else ():
             texts = {"question": row.case.question, "passage": read(chunk)}
             yield Item("relevance", row.key, chunk.doc_id, texts)
         if scale == "nuggets":
@@ -90,6 +91,15 @@ def _retrieved(run: Path, questions: set[str]) -> dict[str, list[Chunk]]:
         key: [best[key].get(hit.doc_id, Chunk(hit.doc_id)) for hit in ranking[:DEPTH]]
         for key, ranking in read_table(run, questions).rankings().items()
     }
+
+
+def _searched(trace: Trace, contents: Container[str]) -> list[Chunk]:
+    """Return the first documents that a system found, each as the first of its chunks."""
+    first: dict[str, Chunk] = {}
+    for hit in trace.ranking:
+        if hit.chunk.doc_id in contents:
+            first.setdefault(hit.chunk.doc_id, hit.chunk)
+    return [*first.values()][:DEPTH]
 
 
 def _nuggets(case: Case, own: Sequence[Nugget]) -> Iterator[Item]:
