@@ -136,7 +136,7 @@ def audit(
     for question in pool.questions:
         for candidate in finder.of(question, rankings.get(question.question_id, ())):
             found[candidate.question_id, candidate.doc_id] = candidate
-    for candidate in _like_gold(pool, ids, alike, settings.subject):
+    for candidate in _like_gold(pool, ids, alike):
         found[candidate.question_id, candidate.doc_id] = candidate
     order = {question.question_id: place for place, question in enumerate(pool.questions)}
     candidates = [
@@ -180,7 +180,7 @@ def summarize(found: Audit, findings: Sequence[Finding], pool: AuditPool) -> dic
 
 
 def _like_gold(
-    pool: AuditPool, ids: Sequence[str], alike: Sequence[Overlap], subject: float
+    pool: AuditPool, ids: Sequence[str], alike: Sequence[Overlap]
 ) -> Iterator[Candidate]:
     """Yield documents that contain a gold document, and parts of one that contain the answer."""
     asking = defaultdict(list)
@@ -193,12 +193,10 @@ def _like_gold(
             for question in asking[gold_id]:
                 answer = pool.sought.get(question.question_id)
                 answers = gold_id == smaller or (answer and pool.holds(doc_id, answer))
-                # Articles written to one pattern differ only in the name.
                 if (
                     answers
                     and doc_id not in question.gold_doc_ids
                     and pool.asked_of(question, gold_id) <= set(pool.terms(doc_id))
-                    and pool.names_subject(question, gold_id, doc_id, subject)
                 ):
                     same = round(pair.share, 3)
                     yield Candidate(

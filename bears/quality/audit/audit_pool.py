@@ -11,7 +11,6 @@ from pydantic import Field
 
 from bears.language.normalization import unspaced
 from bears.language.sentences import sentence_ends
-from bears.language.tags import unspaced as no_spaces
 from bears.language.text import parenthesised, without_parentheses
 from bears.language.yes_no import yes_or_no
 from bears.types import Document, ForbidsExtra, Positive, Question
@@ -90,10 +89,6 @@ def _letters(text: str) -> int:
     return sum(map(str.isalpha, text))
 
 
-PRONOUNS = tuple("他她它牠祂其該该此這这彼")
-"""With one of these a question begins whose subject is named elsewhere."""
-DATES = frozenset("年月日世")
-"""Characters after a number of a date; such a number does not belong to a name."""
 Terms = Mapping[int, float]
 """Term to its idf."""
 
@@ -163,47 +158,6 @@ class AuditPool:
         """Return the terms of the question that a document has."""
         return self.terms_of_text(question.question).keys() & self.terms(doc_id).keys()
 
-    def names_subject(self, question: Question, gold_id: str, doc_id: str, least: float) -> bool:
-        """Return whether a document names the question's own subject.
-
-        The subject is the beginning of the gold document, as far as the question contains it,
-        because articles begin with their title; and a number that both have, such as that of a bus
-        route. Articles written to one pattern share everything else. Only languages without spaces
-        need this check, because a name may be missing from their terms. A document names the
-        subject if it has all its characters, and most of its pairs of adjacent characters.
-
-        Args:
-            question: of the pool.
-            gold_id: one of its gold documents.
-            doc_id: the other document.
-            least: the share of the pairs that counts as most.
-        """
-        if not no_spaces(self.language):
-            return True
-        asked, text = self.normal(question.question), self.both(doc_id)
-        gold = self.normal(self.contents[gold_id])
-        numbers = [pair for pair in _numbers(asked) if pair in gold]
-        subject = _beginning(gold, asked)
-        whole = all(f" {token} " in text for token in subject)
-        return whole and self.has(doc_id, subject, least) and all(n in text for n in numbers)
-
-    def has(self, doc_id: str, run: Sequence[str], least: float) -> bool:
-        """Return whether a document has a share of a run's pairs of adjacent tokens."""
-        pairs = [f" {one} {other} " for one, other in pairwise(run)]
-        return sum(pair in self.both(doc_id) for pair in pairs) >= least * len(pairs)
-
-    def shared_runs(self, question: Question, doc_id: str) -> list[list[str]]:
-        """Return the longest runs of two tokens or more that a question shares with a document."""
-        text, tokens = self.normal(self.contents[doc_id]), self.normal(question.question).split()
-        runs, end = [], 0
-        for start in range(len(tokens)):
-            run = _beginning(" ".join(tokens[start:]), text)
-            # A run that ends where an earlier one ends is a part of it.
-            if len(run) > 1 and start + len(run) > end:
-                end = start + len(run)
-                runs.append(run)
-        return runs
-
     def holds(self, doc_id: str, answer: Sought) -> bool:
         """Return whether a document has the answer as whole tokens, after or before translation."""
         return answer.stands_in(self.both(doc_id))
@@ -221,25 +175,6 @@ class AuditPool:
         return fsum(weights[term] for term in wanted if term in there) / whole if whole else 0.0
 
 
-def _beginning(normal: str, asked: str) -> list[str]:
-    """Return the first tokens of a normalized text, as far as ``asked`` contains them."""
-    found: list[str] = []
-    for token in normal.split():
-        if f" {' '.join([*found, token])} " not in asked:
-            break
-        found.append(token)
-    return found
-
-
-def _numbers(normal: str) -> list[str]:
-    """Return the numbers of a normalized text, each with the token after it, without dates."""
-    return [
-        f" {one} {other} "
-        for one, other in pairwise(normal.split())
-        if any(map(str.isdigit, one)) and other not in DATES
-    ]
-
-
 @dataclass(frozen=True)
 class AuditSettings(ForbidsExtra):
     """``audit.signals`` in the configuration.
@@ -251,9 +186,6 @@ class AuditSettings(ForbidsExtra):
         stands_in: share of what a gold document has of its question and of the other gold
             documents, apart from the answer, that a candidate has near the answer.
         alone: the same if there is no other gold document, and for a weak answer.
-        subject: share of the pairs of characters of the question's subject that a candidate has,
-            see `bears.quality.audit.audit_pool.AuditPool.names_subject`.
-        shared: the same for the first rare run that the question shares with the gold document.
         weak_depth: for an answer that says little by itself, how many documents are looked at …
         weak_question: … and how much of the whole question the gold document has.
         common: an answer that is in a greater share of the documents says little.
@@ -272,8 +204,6 @@ class AuditSettings(ForbidsExtra):
     covers: Annotated[float, Field(gt=0)]
     stands_in: Share
     alone: Share
-    subject: Share
-    shared: Share
     weak_depth: Positive
     weak_question: Share
     common: Share
@@ -286,7 +216,6 @@ class AuditSettings(ForbidsExtra):
     repeated_passage: Annotated[int, Field(ge=2)]
 
 
-_PAIR = 2
 MOST = 10_000
 """How many documents, evenly spread, are searched to decide whether an answer is common."""
 
@@ -317,8 +246,8 @@ class Candidate:
 class Candidates:
     """Find candidates for which several signals agree.
 
-    The document contains the answer, a retriever ranks it high, it names the subject, and the text
-    around the answer has what a gold document has of the question.
+    The document contains the answer, a retriever ranks it high, and the text around the answer has
+    what a gold document has of the question.
 
     An answer is ``weak`` if it is a bare number or a common noun, or if many documents contain it,
     such as a country. Then the document must be among the very first, and the gold document must
@@ -357,26 +286,6 @@ class Candidates:
         limit = max(self._settings.common * len(self._counted), self._settings.common_at_least)
         return sum(map(answer.stands_in, self._counted)) > limit
 
-    def _shares_name(self, question: Question, gold_id: str, doc_id: str) -> bool:
-        """Return whether a document has the first rare run of question and gold document.
-
-        It is most often the subject. A run of two tokens counts only if there is no longer one;
-        then a question that begins with a pronoun cannot be judged. Languages with spaces need no
-        such check.
-        """
-        if not no_spaces(self._pool.language):
-            return True
-        runs = [
-            run
-            for run in self._pool.shared_runs(question, gold_id)
-            if not self._common(Sought((f" {' '.join(run)} ",), weak=False))
-        ]
-        if longer := [run for run in runs if len(run) > _PAIR]:
-            runs = longer
-        elif question.question.startswith(PRONOUNS):
-            return False
-        return not runs or self._pool.has(doc_id, runs[0], self._settings.shared)
-
     @cached_property
     def _counted(self) -> list[str]:
         ids = list(self._pool.contents)
@@ -405,8 +314,6 @@ class Candidates:
                 (not weak or gold_covers >= settings.weak_question)
                 and covers >= settings.covers
                 and stands_in >= least
-                and pool.names_subject(question, gold_id, doc_id, settings.subject)
-                and self._shares_name(question, gold_id, doc_id)
             )
             if agrees and (best is None or (stands_in, covers) > best[:2]):
                 best = (stands_in, covers, gold_covers, gold_id)
