@@ -5,10 +5,11 @@ from __future__ import annotations
 import random
 from collections.abc import Iterable, Sequence
 
-from bears.evaluation.evaluate import Columns, Measure, parse_measure
+from bears.evaluation.evaluate import Columns, Measure, evaluate, parse_measure
 from bears.evaluation.metric import judged_rankings
+from bears.evaluation.tie_bounds import Gold as Judged
 from bears.files.trec import order
-from bears.types import Hit, Ranking
+from bears.types import Chunk, ChunkHit, Hit, Ranking
 
 Gold = dict[str, dict[str, int]]
 Run = dict[str, Ranking]
@@ -25,6 +26,18 @@ def value(name: str, grades: Sequence[int], judged: Sequence[int]) -> float | No
         judged: the positive grades of all relevant documents, in any order.
     """
     return _plain(parse_measure(name).values(judged_rankings([grades], [judged]))[0])
+
+
+def correct_retrievals(
+    sources: Sequence[Sequence[str]], gold: Sequence[Sequence[str]], k: int
+) -> int:
+    """Count the questions with a gold document among the first k sources, as PandaChat does."""
+    rows = list(map(str, range(len(gold))))
+    lists = [tuple(ChunkHit(Chunk(doc_id), 0.0) for doc_id in own) for own in sources]
+    wanted: Judged = {row: dict.fromkeys(own, 1) for row, own in zip(rows, gold, strict=True)}
+    [measure] = measures(f"retrieval_accuracy@{k}")
+    found = evaluate({}, wanted, [measure], chunks=dict(zip(rows, lists, strict=True)))
+    return round(float(found.values[measure.name].sum()) / 100)
 
 
 def by_question(columns: Columns, question_ids: Iterable[str]) -> dict[str, Values]:

@@ -13,9 +13,9 @@ from bears.errors import SubmissionRefused
 from bears.evaluation.answers.predictions import id_by_text
 from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, parse_measure, summarize
 from bears.evaluation.measures.kor_map_official import official_score
-from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.evaluation.tie_bounds import relevant
 from bears.files.records import sha256_of
+from bears.files.trec import table_of_run
 from bears.files.visible import one_line
 from bears.results.board import cell
 from bears.results.records import Records
@@ -27,6 +27,9 @@ Lists = Mapping[str, tuple[str, ...]]
 DEPTHS = (1, 2)
 """The k of the counts that are shown; PandaChat's table has the second. Lists that are shorter than
 that are suspicious."""
+COUNTED = ("retrieval_accuracy", "success")
+"""The measures that count the questions with gold: among the sources as submitted, and among
+different documents."""
 SHOWN = 10
 
 
@@ -184,6 +187,7 @@ class ScoredSubmission:
         system: its name on the leaderboard.
         submission, checked: the submission before and after the check against the benchmark.
         evaluation: the values by question.
+        counted: the values of `COUNTED` at each of `DEPTHS`.
     """
 
     file: Path
@@ -192,21 +196,16 @@ class ScoredSubmission:
     submission: Submission
     checked: CheckedSubmission
     evaluation: Evaluation
+    counted: Evaluation
 
     @property
     def judged(self) -> list[Question]:
         """Return the questions whose gold is known."""
         return [question for question in self.records.questions if question.judged]
 
-    def correct(self, k: int, different: bool = False) -> int:
-        """Return the number of questions with gold among their first k sources, as submitted.
-
-        Args:
-            different: count a repeated document only once.
-        """
-        lists = [self.checked.lists.get(question.question_id, ()) for question in self.judged]
-        sources = [tuple(dict.fromkeys(ids)) for ids in lists] if different else lists
-        return correct_retrievals(sources, [q.gold_doc_ids for q in self.judged], k)
+    def correct(self, measure: str) -> int:
+        """Return the number of questions for which a measure of ``counted`` is not 0."""
+        return int((self.counted.values[measure] > 0).sum())
 
     @property
     def values(self) -> dict[str, float | None]:
@@ -234,10 +233,10 @@ class ScoredSubmission:
             "facts": dict(self.checked.facts),
             "correct_retrieval": {
                 f"top {k}": {
-                    "count": (count := self.correct(k)),
+                    "count": (count := self.correct(f"retrieval_accuracy@{k}")),
                     "of": n,
                     "per": 100 * count / n,
-                    "in_documents": self.correct(k, different=True),
+                    "in_documents": self.correct(f"success@{k}"),
                 }
                 for k in DEPTHS
                 if n
@@ -265,9 +264,8 @@ class ScoredSubmission:
     def row(self) -> LeaderboardRow:
         """Return its row on the leaderboard."""
         values = self.values
-        if self.submission.form == "pandachat" and (n := len(self.judged)):
-            values |= {f"retrieval_accuracy@{k}": 100 * self.correct(k) / n for k in DEPTHS}
-            values["success@2"] = self.correct(2, different=True) / n
+        if self.submission.form == "pandachat" and self.judged:
+            values |= summarize(self.counted)
         return submitted(
             self.records.state,
             self.system,
@@ -314,6 +312,8 @@ def score(
         lines += [f"  … and {len(errors) - SHOWN} more"] * (len(errors) > SHOWN)
         raise SubmissionRefused(f"{file}: the submission is refused:\n" + "\n".join(lines))
     asked = [parse_measure(name) for name in dict.fromkeys(measures)]
+    counted = [parse_measure(f"{name}@{k}") for name in COUNTED for k in DEPTHS]
+    gold, run = records.decided.gold, table_of_run(checked.run)
     sources = {
         question_id: tuple(ChunkHit(Chunk(doc_id), 0.0) for doc_id in ids)
         for question_id, ids in checked.lists.items()
@@ -324,5 +324,6 @@ def score(
         one_line(system or submission.system or file.stem),
         submission,
         replace(checked, findings=(*findings, *checked.findings)),
-        evaluate(checked.run, records.decided.gold, asked, chunks=sources),
+        evaluate(run, gold, asked, chunks=sources),
+        evaluate(run, gold, counted, chunks=sources),
     )

@@ -14,9 +14,8 @@ from bears.evaluation.clusters import share_interval, wilson
 from bears.evaluation.evaluate import METRICS, Measure, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.measures.precision import precision
-from bears.evaluation.measures.retrieval_accuracy import correct_retrievals
 from bears.evaluation.metric import Metric, judged_rankings
-from tests.measuring import value
+from tests.measuring import correct_retrievals, value
 
 OF_DOCUMENTS = [each for each in METRICS if each.reads != "spans"]
 EVERY = [f"{each.name}@{k}" for each in OF_DOCUMENTS if each.cutoff for k in (1, 10)]
