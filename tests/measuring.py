@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterable, Sequence
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from bears.evaluation.evaluate import Columns, Measure, evaluate, parse_measure
 from bears.evaluation.metric import judged_rankings
 from bears.evaluation.tie_bounds import Gold as Judged
-from bears.files.trec import order
+from bears.files.trec import RunTable, order, read_table, run_writer
 from bears.types import Chunk, ChunkHit, Hit, Ranking
 
 Gold = dict[str, dict[str, int]]
@@ -38,6 +40,16 @@ def correct_retrievals(
     [measure] = measures(f"retrieval_accuracy@{k}")
     found = evaluate({}, wanted, [measure], chunks=dict(zip(rows, lists, strict=True)))
     return round(float(found.values[measure.name].sum()) / 100)
+
+
+def table_of_run(run: Run) -> RunTable:
+    """Return a run in columns, as its file is read."""
+    with TemporaryDirectory() as folder:
+        path = Path(folder) / "run.trec"
+        with run_writer(path, "tag") as write:
+            for question_id, ranking in run.items():
+                write(question_id, ranking)
+        return read_table(path, None)
 
 
 def by_question(columns: Columns, question_ids: Iterable[str]) -> dict[str, Values]:

@@ -41,7 +41,7 @@ from bears.evaluation.metric import (
     judged_rankings,
 )
 from bears.evaluation.tie_bounds import Gold, relevant, tie_bounds
-from bears.files.trec import RunTable, ScoredRun, table_of_run
+from bears.files.trec import RunTable, ScoredRun, run_of_rankings
 from bears.types import ChunkRun, Question, Run
 
 METRICS = (
@@ -213,7 +213,7 @@ def evaluate(
         FormatError: the run has a question that is not in the gold, a document twice in one
             question, or a score that is not finite.
     """
-    table = run if isinstance(run, RunTable | ScoredRun) else table_of_run(run)
+    table = run if isinstance(run, RunTable | ScoredRun) else run_of_rankings(run)
     if unknown := [question_id for question_id in table.question_ids if question_id not in gold]:
         raise FormatError(
             f"the run has {len(unknown)} questions that the gold lacks, such as {unknown[0]!r:.80}"

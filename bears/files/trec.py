@@ -125,6 +125,21 @@ def scored_run(run: Mapping[str, Mapping[str, float]]) -> ScoredRun:
     return ScoredRun(run, list(run), starts, scores)
 
 
+def run_of_rankings(run: Run) -> ScoredRun:
+    """Return the same for rankings in any order.
+
+    Raises:
+        FormatError: a document occurs twice in a question, or a score is not finite.
+    """
+    found = {question_id: dict(ranking) for question_id, ranking in run.items()}
+    for question_id, ranking in run.items():
+        if len(found[question_id]) < len(ranking):
+            raise FormatError(
+                f"question {question_id!r}: a document occurs more than once in a ranking"
+            )
+    return scored_run(found)
+
+
 def order(hits: Iterable[Hit]) -> Ranking:
     """Return the ranking of ``hits``: score descending, then UTF-8 bytes of doc_id descending.
 
@@ -423,27 +438,3 @@ def _in_order(questions: Codes, documents: Codes, scores: Floats) -> bool:
     tied = (scores[1:] == scores[:-1]) & (documents[1:] < documents[:-1])
     falls = (questions[1:] == questions[:-1]) & ((scores[1:] < scores[:-1]) | tied)
     return bool((falls | (questions[1:] > questions[:-1])).all())
-
-
-def table_of_run(run: Run) -> RunTable:
-    """Return the table of rankings in any order.
-
-    Raises:
-        FormatError: a document occurs twice in a question, a score is not finite, or an id is not
-            valid Unicode.
-    """
-    doc_ids: dict[str, int] = {}
-    hits = [hit for ranking in run.values() for hit in ranking]
-    documents = [doc_ids.setdefault(doc_id, len(doc_ids)) for doc_id, _ in hits]
-    questions = np.repeat(np.arange(len(run), dtype=np.int32), list(map(len, run.values())))
-    scores = np.array([score for _, score in hits], np.float64)
-    for at in np.flatnonzero(~np.isfinite(scores))[:1]:
-        raise FormatError(
-            f"question {list(run)[questions[at]]!r}, document {hits[at].doc_id!r}: the score "
-            f"{scores[at]} is not finite"
-        )
-    try:
-        "".join((*run, *doc_ids)).encode()
-    except UnicodeEncodeError as error:
-        raise FormatError(f"an id cannot be written as UTF-8: {error}") from None
-    return run_table(list(run), questions, list(doc_ids), np.array(documents, np.int32), scores)

@@ -15,7 +15,7 @@ from bears.evaluation.evaluate import Evaluation, evaluate, gold_of, parse_measu
 from bears.evaluation.measures.kor_map_official import official_score
 from bears.evaluation.tie_bounds import relevant
 from bears.files.records import sha256_of
-from bears.files.trec import table_of_run
+from bears.files.trec import run_of_rankings
 from bears.files.visible import one_line
 from bears.results.board import cell
 from bears.results.records import Records
@@ -313,7 +313,7 @@ def score(
         raise SubmissionRefused(f"{file}: the submission is refused:\n" + "\n".join(lines))
     asked = [parse_measure(name) for name in dict.fromkeys(measures)]
     counted = [parse_measure(f"{name}@{k}") for name in COUNTED for k in DEPTHS]
-    gold, run = records.decided.gold, table_of_run(checked.run)
+    gold, run = records.decided.gold, run_of_rankings(checked.run)
     sources = {
         question_id: tuple(ChunkHit(Chunk(doc_id), 0.0) for doc_id in ids)
         for question_id, ids in checked.lists.items()

@@ -27,7 +27,17 @@ from bears.evaluation.metric import Metric
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.trec import scored_run
 from bears.types import Hit
-from tests.measuring import Gold, Run, Scores, Values, as_scores, by_question, measures, random_case
+from tests.measuring import (
+    Gold,
+    Run,
+    Scores,
+    Values,
+    as_scores,
+    by_question,
+    measures,
+    random_case,
+    table_of_run,
+)
 from tests.runs import read_run
 
 
@@ -111,7 +121,7 @@ def theirs(gold: Any, run: Scores, *names: str) -> dict[str, dict[str, float]]:
 
 
 def ours(gold: Gold, run: Scores, *names: str) -> dict[str, float | int | None]:
-    return summarize(evaluate(run_of(run), gold, measures(*names)))
+    return summarize(evaluate(table_of_run(run_of(run)), gold, measures(*names)))
 
 
 def test_trec_eval_reads_32_bits_of_a_score_and_sees_more_ties() -> None:
@@ -210,7 +220,7 @@ def test_pytrec_eval_agrees_question_by_question(ties: bool) -> None:
     names = {name: theirs for name, (theirs, *_) in ELSEWHERE.items() if theirs}
     asked = {re.sub(r"_(\d+)$", r".\1", name) for name in names.values()}
     theirs = pytrec_eval.RelevanceEvaluator(gold, asked).evaluate(as_scores(run))
-    found = evaluate(run, gold, measures(*names))
+    found = evaluate(table_of_run(run), gold, measures(*names))
     ours = by_question(found.values, gold)
     assert len(theirs) == len(ours) == 300
     for question_id, values in ours.items():
@@ -227,7 +237,7 @@ def test_pytrec_eval_agrees_question_by_question(ties: bool) -> None:
 
 
 def test_dictionaries_may_lack_questions_and_documents() -> None:
-    expected = evaluate(run_of(RUN), GOLD, measures(*EXPECTED))
+    expected = evaluate(table_of_run(run_of(RUN)), GOLD, measures(*EXPECTED))
     for scores in (RUN, {key: RUN[key] for key in reversed(RUN)}, {**RUN, "none": {}}):
         gold = {**GOLD, "none": {"a": 1}} if "none" in scores else GOLD
         found = evaluate(scored_run(scores), gold, measures(*EXPECTED))

@@ -21,9 +21,8 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.files.benchmark_state import records_digest
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import digest_of
-from bears.files.trec import table_of_run
 from bears.types import Document, Hit, Question, Span
-from tests.measuring import as_scores, measures
+from tests.measuring import as_scores, measures, table_of_run
 
 PAIR = ("question_id", "doc_id")
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from bears.errors import FormatError
 from bears.files import trec
 from bears.files.manifest import seal
-from bears.files.trec import order, read_table, table_of_run
+from bears.files.trec import order, read_table, run_of_rankings
 from bears.types import Hit, Ranking
 from tests.runs import read_run, write_run
 
@@ -145,12 +145,12 @@ def test_a_run_in_columns_has_its_rankings_in_order(tmp_path: Path) -> None:
     assert table.scores.tolist() == [0.7, 0.5, 0.5, 1.0]
 
 
-def test_the_table_of_rankings_has_them_in_order() -> None:
+def test_the_run_of_rankings_has_them_in_order() -> None:
     run = {"q1": (Hit("a", 1.0), Hit("b", 2.0)), "q2": (), "q3": (Hit("a", 3.0),)}
     expected = {"q1": (Hit("b", 2.0), Hit("a", 1.0)), "q2": (), "q3": (Hit("a", 3.0),)}
-    assert table_of_run(run).rankings() == expected
-    with pytest.raises(FormatError, match="cannot be written as UTF-8"):
-        table_of_run({"q1": (Hit("\ud800", 1.0),)})
+    assert run_of_rankings(run).rankings() == expected
+    with pytest.raises(FormatError, match="'q': a document occurs more than once"):
+        run_of_rankings({"q": (Hit("a", 1.0), Hit("a", 2.0))})
 
 
 RISING, FALLING = ("0.1", "0.2", "0.3"), ("0.3", "0.2", "0.1")
