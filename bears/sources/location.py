@@ -15,13 +15,12 @@ from itertools import chain, islice
 from pathlib import Path
 from typing import Any
 
-from pydantic import TypeAdapter
-
 from bears.config.shape import Part, Source
 from bears.errors import SourceError
+from bears.files.intake.files import read_whole
 from bears.files.intake.hub import commit_of, configs_of, exists, fetched, files_of, splits_of
 from bears.files.lock import locked_folder
-from bears.files.records import read_json, sha256_of, write_json, write_lines
+from bears.files.records import json_as, sha256_of, write_json, write_lines
 from bears.layout import FETCHED, LOCAL
 from bears.sources.rows import SUFFIXES
 from bears.sources.source import layout_of, on_hub, same_split
@@ -29,7 +28,6 @@ from bears.sources.source import layout_of, on_hub, same_split
 TABLES = {"docs": "corpus", "queries": "queries", "qrels": "qrels"}
 """What a dataset has, to BEIR's word for it."""
 RECORD = FETCHED.name
-_SHAPE = TypeAdapter(dict[str, str])
 
 
 def dataset_of(name: str) -> Any:
@@ -91,7 +89,8 @@ def check_file(source: Source, path: Path, record: Path, address: str = "") -> N
         address: on the hub, ``owner/name@revision/path``; empty: it is not from there.
 
     Raises:
-        SourceError: the digest differs, or the record cannot be read.
+        SourceError: the digest differs.
+        FormatError: the record is damaged.
     """
     found, pin = sha256_of(path), source.pin_of(path)
     trust, became = "", "left where it is"
@@ -118,17 +117,13 @@ def first_seen(folder: Path, address: str, look: Callable[[], str]) -> str:
     """Return the commit or digest that was first seen at an address, which ``look`` gives if new.
 
     Raises:
-        SourceError: the record cannot be read, or ``look`` raises it.
+        FormatError: the record is damaged; or ``look`` raises it.
     """
     record = folder / RECORD
     with locked_folder(record):
-        try:
-            known = _SHAPE.validate_python(read_json(record)) if record.exists() else {}
-        except ValueError as error:
-            raise SourceError(
-                f"{record} is not an object of addresses and digests ({error}); remove it, and "
-                "what the hub gives next is trusted"
-            ) from None
+        damaged = f"{record} is damaged; remove it, and what the hub gives next is trusted"
+        content = read_whole(record) if record.exists() else "{}"
+        known = json_as(dict[str, str], content, damaged)
         if address not in known:
             known[address] = look()
             write_json(record, dict(sorted(known.items())))
