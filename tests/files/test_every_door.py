@@ -235,7 +235,7 @@ ELSEWHERE = {
     "answers.judging.tables": "our own column of items",
     "cli.nuggets": "read as the door for JSON Lines; tests/evaluation/test_nuggets.py",
     "publishing.report.benchmark": "records, sealed by their manifests",
-    "publishing.report.words": "a file of the package",
+    "files.page": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "results.recorded": "values within traces; tests/results/test_traces.py",
     "selection.uses": "answers that the pipeline wrote, sealed by their manifest",
