@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import mul
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bears.answers.judging.labels import LabelledAnswer
+from bears.errors import LedgerError
 from bears.evaluation.clusters import Floats, wilson
 from bears.evaluation.prediction_powered import Estimate, estimate, exchange_interval, exchange_rate
 
@@ -161,13 +163,58 @@ def _wilson(hits: int, n: int) -> Rate | None:
     return Rate(hits / n, *wilson(hits, n)) if n else None
 
 
-def same_and_kappa(pairs: Sequence[tuple[object, object]]) -> tuple[int, str]:
-    """Return how many pairs of decisions agree, and Cohen's kappa as text; empty without one."""
+def agreement(pairs: Sequence[tuple[object, object]], what: str) -> str:
+    """Return how many of people's decisions agree, with Cohen's kappa; empty without any.
+
+    Args:
+        pairs: two decisions on the same thing.
+        what: these are, with their verb.
+    """
     counts = Counter(pairs)
     used = {decision for pair in counts for decision in pair}
     kappa = kappa_of([[counts[old, new] for new in used] for old in used])
     shown = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
-    return sum(counts[each, each] for each in used), shown
+    same = sum(counts[each, each] for each in used)
+    return f"{len(pairs)} {what}: {same} of them the same{shown}\n" if pairs else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Again:
+    """A decision on what was decided before.
+
+    Args:
+        about: what they are about.
+        before, now: both decisions.
+        author: of the earlier one.
+    """
+
+    about: str
+    before: str
+    now: str
+    author: str = ""
+
+
+def check_again(file: Path, again: Sequence[Again], what: str, replaced: bool) -> None:
+    """Print how far decisions agree with earlier ones, and refuse to change these.
+
+    Args:
+        file: has the new decisions.
+        what: they are about.
+        replaced: whether they may be changed.
+
+    Raises:
+        LedgerError: naming one that differs.
+    """
+    print(agreement([(each.before, each.now) for each in again], f"{what} before"), end="")
+    changed = [each for each in again if each.before != each.now]
+    if changed and not replaced:
+        one = changed[0]
+        by = f" (by {one.author})" if one.author else ""
+        raise LedgerError(
+            f"{file}: {len(changed)} {what} otherwise before, such as {one.about}, which was "
+            f"{one.before}{by} and is {one.now}. Nothing was imported; --replace overwrites the "
+            "earlier ones"
+        )
 
 
 def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:
