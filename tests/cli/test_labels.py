@@ -63,7 +63,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     differed = sum(row["label_1"] != row["label_2"] for row in first)
     assert differed > 10
     bears("import", str(table), a, b, "--author", "anna")
-    assert "40 labels by others of the same answers: 40 the same" in bears(
+    assert "40 labels by others of the same answers: 40 of them the same" in bears(
         "import", str(table), a, b, "--author", "ben"
     )
     drawn = json.loads(

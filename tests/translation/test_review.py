@@ -183,8 +183,8 @@ def test_a_second_decision_on_a_settled_text_is_refused_by_name(here: Here) -> N
     decide(at, decision(place, "accept", author="Ann"))
     before = (at.root / LEDGER).read_bytes()
     for other in (decision(place, "retranslate"), decision(place, "correct", text="誰？")):
-        told = f"question of {place[0]} is decided in the ledger already (accept, by Ann)"
-        assert told in decide(at, other, code=1)
+        said = decide(at, other, code=1)
+        assert f"such as question of {place[0]}, which was accept (by Ann) and is" in said
         assert (at.root / LEDGER).read_bytes() == before
     decide(at, decision(place, "accept", author="Ann"))
 
@@ -221,7 +221,7 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("q1", "question", "approve", "")], "row 2.decision: Input should be"),
+        ([("q1", "question", "approve", "")], "row 2: decision is 'approve'; expected one of accept, correct, retranslate"),
         ([("q1", "title", "accept", "")], "row 2: there is no q1 title"),
         ([("q1", "question", "correct", "\u3000\ufeff\u200b")], "row 2: .*its text is empty"),
         ([("q9", "question", "accept", "")], "row 2: there is no q9 question"),

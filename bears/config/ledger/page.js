@@ -375,6 +375,7 @@
     if (unsaved && !storing) event.preventDefault();
   });
 
+  document.title = `${data.name} · BEARS`;
   root.lang = /^zh\b/i.test(navigator.language) ? "zh-Hant" : "en";
   items.forEach(read);
   if (!storing) warn("not_kept");

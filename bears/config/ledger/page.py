@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from html import escape
 from string import Template
 from typing import Any
 
@@ -59,7 +58,6 @@ def page(name: str, items: Sequence[Item], about: Mapping[str, Any]) -> str:
     style, script = style_of(PACKAGE, "page.css"), part(PACKAGE, "page.js")
     data = {**about, "name": name, "words": words_of(PACKAGE), "items": rows, "kept": [*texts]}
     return Template(part(PACKAGE, "page.html")).substitute(
-        title=escape(name),
         policy=policy(style, script),
         style=style,
         script=script,
