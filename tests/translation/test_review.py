@@ -221,7 +221,10 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("q1", "question", "approve", "")], "row 2: decision is 'approve'; expected one of accept, correct, retranslate"),
+        (
+            [("q1", "question", "approve", "")],
+            "row 2: decision is 'approve'; expected one of accept, correct, retranslate",
+        ),
         ([("q1", "title", "accept", "")], "row 2: there is no q1 title"),
         ([("q1", "question", "correct", "\u3000\ufeff\u200b")], "row 2: .*its text is empty"),
         ([("q9", "question", "accept", "")], "row 2: there is no q9 question"),

@@ -320,7 +320,8 @@
     back: () => go(Math.max(0, at - 1)),
     skip: () => go(after(at)),
     note: () => note && byId(`field-${note}`)?.focus(),
-    open: () => byId("file").click(),
+    // Chromium lets the first key that somebody presses open files only after its event.
+    open: () => setTimeout(() => byId("file").click()),
     undo, save, help,
   };
   const scrolled = (amount) => {
