@@ -8,7 +8,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from bears.answers.judging.calibration import Again, check_again
+from bears.answers.judging.calibration import check_again
 from bears.config import Config
 from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.sheet import WHOLE, Row, Sheet
@@ -167,14 +167,13 @@ def import_decisions(
     ]
     path = ledger_of(name)
     with open_ledger(path) as ledger:
-        earlier = {one.place: one for one in ledger.decisions.judgements}
+        known = {one.place: one.decision for one in ledger.decisions.judgements}
         again = [
-            Again(f"{new.doc_id} for {new.question_id}", old.decision, new.decision, old.author)
+            (f"{new.doc_id} for {new.question_id}", known[new.place], new.decision)
             for new in decisions
-            if (old := earlier.get(new.place))
+            if new.place in known
         ]
         check_again(file, again, "pairs were judged", replace_)
-        known = {place: old.decision for place, old in earlier.items()}
         taken = [new for new in decisions if new.decision != known.get(new.place)]
         ledger.add("judgements", taken, PairDecision.names)
     counts = Counter(one.decision for one in taken)

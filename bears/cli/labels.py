@@ -13,7 +13,6 @@ from typing import Any, Literal
 from tabulate import tabulate
 
 from bears.answers.judging.calibration import (
-    Again,
     agreement,
     calibrate,
     check_again,
@@ -209,10 +208,6 @@ def _command(
     return shlex.join(["bears", "labels", *map(str, [*filter(None, words), *chosen])])
 
 
-def _words(labels: Sequence[int]) -> str:
-    return " and ".join(map(str, labels))
-
-
 def _called(what: What) -> str:
     return "questions" if what == "answers" else what
 
@@ -278,7 +273,7 @@ def import_labels(
 
         labeled = pair.sheet.read(file, current, entry)
         again = [
-            Again(f"draw {draw.draw}", _words(old), _words(draw.labels[author]), author)
+            (f"draw {draw.draw}", str(old), str(draw.labels[author]))
             for draw in labeled
             if (old := known[str(draw.draw)].labels.get(author)) is not None
         ]

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 from tabulate import tabulate
 
-from bears.answers.judging.calibration import Again, check_again
+from bears.answers.judging.calibration import check_again
 from bears.answers.judging.model import ModelJudge
 from bears.answers.judging.ruling import SCALES
 from bears.answers.nuggets import SHEET, NuggetTask, read_nuggets
@@ -101,10 +101,7 @@ def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark
     with open_ledger(path) as ledger:
         known = ledger.decisions.nuggets
         both = [(new, old) for id_, new in decisions for old in known if _same(id_, new, old)]
-        again = [
-            Again(f"{old.text!r:.60}", old.importance, _decided(new, old), old.author)
-            for new, old in both
-        ]
+        again = [(f"{old.text!r:.60}", old.importance, _decided(new, old)) for new, old in both]
         check_again(file, again, "nuggets were decided", replace_)
         gone = {old.nugget_id for new, old in both if _decided(new, old) != old.importance}
         kept = {old.nugget_id for old in known} - gone

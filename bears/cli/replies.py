@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from bears.answers.judging.calibration import Again, check_again
+from bears.answers.judging.calibration import check_again
 from bears.config.ledger.entries import Review
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
@@ -172,10 +172,7 @@ def review(
         # What was sent back may get another decision.
         settled = {each.place: each for each in reviews if each.decision != "retranslate"}
         both = [(new, settled[new.place]) for new in decisions if new.place in settled]
-        again = [
-            Again(f"{new.field} of {new.record_id}", old.decision, _decided(new, old), old.author)
-            for new, old in both
-        ]
+        again = [(f"{new.field} of {new.record_id}", _said(old), _said(new)) for new, old in both]
         check_again(import_, again, "texts were decided", replace_)
         back = {each.place: each.sent_back for each in reviews}
         times = [back.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
@@ -184,8 +181,8 @@ def review(
     print(f"{path}: {len(decisions)} decisions")
 
 
-def _decided(new: Review, old: Review) -> str:
-    return new.decision if new.text == old.text else f"{new.decision} with another text"
+def _said(review: Review) -> str:
+    return f"{review.decision} {review.text!r:.60}" if review.text else review.decision
 
 
 def glossary(file: Path, overrides: Sequence[str] = ()) -> None:

@@ -178,42 +178,27 @@ def agreement(pairs: Sequence[tuple[object, object]], what: str) -> str:
     return f"{len(pairs)} {what}: {same} of them the same{shown}\n" if pairs else ""
 
 
-@dataclass(frozen=True, slots=True)
-class Again:
-    """A decision on what was decided before.
-
-    Args:
-        about: what they are about.
-        before, now: both decisions.
-        author: of the earlier one.
-    """
-
-    about: str
-    before: str
-    now: str
-    author: str = ""
-
-
-def check_again(file: Path, again: Sequence[Again], what: str, replaced: bool) -> None:
+def check_again(
+    file: Path, again: Sequence[tuple[str, str, str]], what: str, replaced: bool
+) -> None:
     """Print how far decisions agree with earlier ones, and refuse to change these.
 
     Args:
         file: has the new decisions.
+        again: what is decided, and the earlier and the new decision on it.
         what: they are about.
         replaced: whether they may be changed.
 
     Raises:
         LedgerError: naming one that differs.
     """
-    print(agreement([(each.before, each.now) for each in again], f"{what} before"), end="")
-    changed = [each for each in again if each.before != each.now]
+    print(agreement([(old, new) for _, old, new in again], f"{what} before"), end="")
+    changed = [each for each in again if each[1] != each[2]]
     if changed and not replaced:
-        one = changed[0]
-        by = f" (by {one.author})" if one.author else ""
+        about, old, new = changed[0]
         raise LedgerError(
-            f"{file}: {len(changed)} {what} otherwise before, such as {one.about}, which was "
-            f"{one.before}{by} and is {one.now}. Nothing was imported; --replace overwrites the "
-            "earlier ones"
+            f"{file}: {len(changed)} {what} otherwise before, such as {about}, which was {old} and "
+            f"is {new}. Nothing was imported; --replace overwrites the earlier ones"
         )
 
 

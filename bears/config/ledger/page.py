@@ -1,7 +1,6 @@
 """Show what people are asked as a page that needs no network, one item at a time."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
 from string import Template
 from typing import Any
 
@@ -13,74 +12,46 @@ ROOM = 4 << 20
 CUT = "…"
 
 
-@dataclass(frozen=True)
-class Item:
-    """What a page asks.
-
-    Args:
-        shown: the digest of what is shown.
-        cells: by column.
-        document: the column of the document, if there is one.
-        whole: the text of which that cell is a part, if it is known.
-    """
-
-    shown: str
-    cells: Mapping[str, str]
-    document: str
-    whole: str
-
-
-def page(name: str, items: Sequence[Item], about: Mapping[str, Any]) -> str:
+def page(
+    name: str, items: Iterable[tuple[str, dict[str, str], str]], about: Mapping[str, Any]
+) -> str:
     """Return a page as HTML. A text that several items have is in it once.
 
     Args:
         name: of its file, without the ending.
-        about: what the page knows of all items.
+        items: the digest of what is shown, the cells by column, and the text of which the cell of
+            the ``document`` is a part, if it is known.
+        about: what the page knows of all items, such as the column that is the ``document``.
     """
+    rows, document = [*items], about["document"]
     texts: dict[str, int] = {}
-    longest = _longest({each.whole for each in items})
+    longest = _longest({whole for _, _, whole in rows})
 
-    def kept(text: str) -> int:
-        return texts.setdefault(text, len(texts))
-
-    rows = []
-    for each in items:
-        cells, within = {**each.cells}, []
-        start, end = _place(each)
-        if each.whole[start:end] and end <= longest:
+    def packed(shown: str, cells: dict[str, str], whole: str) -> list[Any]:
+        cell, within = cells.get(document, ""), []
+        own = cell if cell in whole else cell.removesuffix(CUT)
+        start = whole.find(own) if own else -1
+        if 0 <= start <= longest - len(own):
+            kept = whole if len(whole) <= longest else whole[:longest] + CUT
             # A browser counts characters beyond the first 65,536 twice.
-            before, own = each.whole[:start], each.whole[start:end]
-            cut = cells[each.document] != own
-            whole = each.whole if len(each.whole) <= longest else each.whole[:longest] + CUT
-            within = [kept(whole), _units(before), _units(own), int(cut)]
-            cells[each.document] = ""
-        rows.append([each.shown, [kept(text) for text in cells.values()], within])
+            place = [len(text.encode("utf-16-le")) // 2 for text in (whole[:start], own)]
+            within = [texts.setdefault(kept, len(texts)), *place, int(own != cell)]
+            cells = {**cells, document: ""}
+        return [shown, [texts.setdefault(text, len(texts)) for text in cells.values()], within]
+
     style, script = style_of(PACKAGE, "page.css"), part(PACKAGE, "page.js")
-    data = {**about, "name": name, "words": words_of(PACKAGE), "items": rows, "kept": [*texts]}
+    data = {**about, "name": name, "words": words_of(PACKAGE), "items": [packed(*r) for r in rows]}
     return Template(part(PACKAGE, "page.html")).substitute(
         policy=policy(style, script),
         style=style,
         script=script,
-        data=as_data(data),
+        data=as_data({**data, "kept": [*texts]}),
     )
-
-
-def _place(item: Item) -> tuple[int, int]:
-    """Return where the document's cell begins and ends in the whole text; 0 and 0 if nowhere."""
-    cell = item.cells.get(item.document, "")
-    for own in (cell, cell.removesuffix(CUT)):
-        if own and (start := item.whole.find(own)) >= 0:
-            return start, start + len(own)
-    return 0, 0
-
-
-def _units(text: str) -> int:
-    return len(text.encode("utf-16-le")) // 2
 
 
 def _longest(texts: set[str]) -> int:
     """Return how many characters of each text fit into `ROOM`."""
     longest = max(map(len, texts), default=0)
-    while sum(len(text[:longest].encode("utf-8")) for text in texts) > ROOM:
+    while sum(len(text[:longest].encode()) for text in texts) > ROOM:
         longest = longest * 3 // 4
     return longest

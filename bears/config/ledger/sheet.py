@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
 
-from bears.config.ledger.page import PACKAGE, Item, page
+from bears.config.ledger.page import PACKAGE, page
 from bears.config.typed import parse
 from bears.errors import BearsError, ConfigurationError, FormatError
 from bears.files.page import words_of
@@ -22,6 +22,8 @@ SHOWN = "shown"
 """The column of the digests."""
 WHOLE = "whole"
 """What a row may have for a page alone: the text of which the document's cell is a part."""
+OF_PAGE = ("blanks", "decisive", "document", "choices", "needs")
+"""What a page has as it is."""
 MOST = 20
 """How many problems of a table to list."""
 
@@ -106,8 +108,18 @@ class Sheet:
         columns = self.columns[:-1]
         if path.suffix.lower() == ".html":
             then = command(path.with_suffix(".json"))
-            items = [self._item(columns, row) for row in rows]
-            write_text(path, page(path.stem, items, self._about(columns, then)))
+            about = {name: getattr(self, name) for name in OF_PAGE}
+            about |= {"columns": columns, "texts": [*self.beside, *self.texts]}
+            about |= {"rubric": self.meanings, "command": then}
+            items = (
+                (
+                    self.digest(row),
+                    {name: str(row.get(name, "")) for name in columns},
+                    row.get(WHOLE, ""),
+                )
+                for row in rows
+            )
+            write_text(path, page(path.stem, items, about))
             return f"open it in a browser, decide, save with the key D, and run `{then}`"
         cells = ([*(row.get(name, "") for name in columns), self.digest(row)] for row in rows)
         write_csv(path, self.columns, cells)
@@ -118,23 +130,6 @@ class Sheet:
             write_text(file, "".join(lines))
             notes = f" ({file} says what they mean)"
         return f"write {self.wanted}{notes}, and run `{command(path)}`"
-
-    def _item(self, columns: Sequence[str], row: Mapping[str, Any]) -> Item:
-        cells = {name: "" if row.get(name) is None else str(row[name]) for name in columns}
-        return Item(self.digest(row), cells, self.document, row.get(WHOLE, ""))
-
-    def _about(self, columns: Sequence[str], command: str) -> dict[str, Any]:
-        return {
-            "columns": columns,
-            "texts": [*self.beside, *self.texts],
-            "blanks": self.blanks,
-            "decisive": self.decisive,
-            "document": self.document,
-            "choices": self.choices,
-            "rubric": self.meanings,
-            "needs": self.needs,
-            "command": command,
-        }
 
     def read(
         self,
