@@ -185,9 +185,14 @@ class Sheet:
                 f"key D, and name the file that it saves, such as {path.with_suffix('.json').name}"
             )
         if path.suffix.lower() == ".json":
-            saved = parse(SavedPage, read_json(path), str(path)).rows
-            header, first = {name for row in saved[:1] for name in row}, 1
-            rows = iter(saved)
+            try:
+                saved = parse(SavedPage, read_json(path), str(path)).rows
+            except BearsError as error:
+                raise FormatError(
+                    f"{path} is not what a page saves ({error}); open the page, and save with the "
+                    "key D"
+                ) from None
+            header, first, rows = {*(saved[0] if saved else needed)}, 1, iter(saved)
         else:
             names, table = read_named(path, short=True)
             header, first = {*names}, 2
