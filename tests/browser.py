@@ -55,7 +55,7 @@ def browser() -> Iterator[Browser]:
 
 @contextmanager
 def shown(browser: Browser, page: Path, **how: Any) -> Iterator[Page]:
-    """A page in a window of its own, whose browser knows nothing yet, and which is offline.
+    """A page in a new window of a browser that is offline and has kept nothing yet.
 
     A fault of its script, or something that its policy forbids, fails the test.
 

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import csv
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,6 +12,7 @@ from hypothesis import strategies as st
 from bears.config.ledger.page import ROOM
 from bears.config.ledger.sheet import SHOWN, WHOLE, Row, Sheet
 from bears.errors import ConfigurationError, FormatError
+from tests.sheets import on_page, saved
 
 PARTS = ("id",), ("question", "text"), ("decision", "author")
 SHEET = Sheet(*PARTS, about="one", choices=("y", "n"))
@@ -90,29 +89,6 @@ def test_every_wrong_row_is_listed(tmp_path: Path) -> None:
     assert lines[20:] == ["… and 20 more"]
     with pytest.raises(FormatError, match="lacks decision, author"):
         taken(path, [{"id": "1", "question": "q", "text": "t"}], texts)
-
-
-def on_page(page: Path) -> list[dict[str, Any]]:
-    """Return the items of a page as its script reads them, with the whole texts."""
-    text = page.read_text("utf-8").split('id="data">', 1)[1].split("</script>", 1)[0]
-    data = json.loads(text)
-    found = []
-    for shown, cells, within in data["items"]:
-        row = {name: data["kept"][at] for name, at in zip(data["columns"], cells, strict=True)}
-        if within:
-            whole, start, length, cut = within
-            units = data["kept"][whole].encode("utf-16-le")[2 * start : 2 * (start + length)]
-            row[data["document"]] = units.decode("utf-16-le") + "…" * cut
-            row[WHOLE] = data["kept"][whole]
-        found.append({**row, SHOWN: shown})
-    return found
-
-
-def saved(path: Path, rows: list[dict[str, Any]]) -> Path:
-    """Write what a page saves."""
-    rows = [{name: text for name, text in row.items() if name != WHOLE} for row in rows]
-    path.write_text(json.dumps({"sheet": "bears", "rows": rows}, ensure_ascii=False), "utf-8")
-    return path
 
 
 DOCUMENTS = Sheet(*PARTS, about="one", choices=("y", "n"), document="text")
