@@ -146,7 +146,7 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
     def entry(where: str, row: Row) -> Decided:
         decision, text = row["decision"], " ".join(row["nugget"].split())
         if not text:
-            raise ConfigurationError(f"{where}: its nugget is empty; write one, or reject it")
+            raise ConfigurationError(f"{where}: its nugget is empty; write one, or decide nothing")
         accepted, own = decision == "accept", nugget_id(row["record_id"], text)
         meant = row["importance"].strip().lower() if accepted else decision
         if decided.setdefault(own, meant) != meant:

@@ -318,7 +318,8 @@ def _so_far(pair: Labelable, labeled: Sequence[LabelDraw], a: str, b: str) -> tu
     n, found = len(labeled), pair.estimates(labeled)
     if not found:
         lacking = min(FEWEST, len(pair.names)) - n
-        return lacking, f"{n} labels count so far; {lacking} more give an interval"
+        said = f"{n} labels count so far"
+        return lacking, f"{said}; {lacking} more give an interval" if lacking else said
     value, low, high = ([*found.values()][-1][name] for name in ("value", "low", "high"))
     if value < 0 and b:
         a, b, value, low, high = b, a, -value, -high, -low

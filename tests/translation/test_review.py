@@ -186,7 +186,12 @@ def test_a_second_decision_on_a_settled_text_is_refused_by_name(here: Here) -> N
         said = decide(at, other, code=1)
         assert f"such as question of {place[0]}, which was accept and is" in said
         assert (at.root / LEDGER).read_bytes() == before
-    decide(at, decision(place, "accept", author="Ann"))
+    said = decide(at, decision(place, "accept", author="Ann"))
+    assert "1 texts were decided before: 1 of them the same" in said
+    file = str(at.root / "decided.csv")
+    SHEET.write(Path(file), [EMPTY | decision(place, "correct", text="誰？")])
+    at.run("review", "--import", file, "--replace")
+    assert [(entry["decision"], entry["text"]) for entry in reviews(at)] == [("correct", "誰？")]
 
 
 def test_an_accepted_finding_does_not_stop_the_pipeline(here: Here) -> None:
