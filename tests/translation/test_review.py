@@ -1,4 +1,4 @@
-"""Export doubtful translations as a table, and import a person's decisions into the ledger."""
+"""`bears replies review`: export doubtful translations, and import decisions into the ledger."""
 
 from __future__ import annotations
 
