@@ -111,14 +111,8 @@ class Sheet:
             about = {name: getattr(self, name) for name in OF_PAGE}
             about |= {"columns": columns, "texts": [*self.beside, *self.texts]}
             about |= {"rubric": self.meanings, "command": then}
-            items = (
-                (
-                    self.digest(row),
-                    {name: str(row.get(name, "")) for name in columns},
-                    row.get(WHOLE, ""),
-                )
-                for row in rows
-            )
+            asked = [{name: _text(row.get(name)) for name in (*columns, WHOLE)} for row in rows]
+            items = [(self.digest(row), row, row.pop(WHOLE)) for row in asked]
             write_text(path, page(path.stem, items, about))
             return f"open it in a browser, decide, save with the key D, and run `{then}`"
         cells = ([*(row.get(name, "") for name in columns), self.digest(row)] for row in rows)
@@ -242,8 +236,12 @@ class Sheet:
         )
 
 
+def _text(cell: object) -> str:
+    return "" if cell is None else str(cell)
+
+
 def _plain(cell: object) -> str:
-    return "" if cell is None else " ".join(str(cell).split())
+    return " ".join(_text(cell).split())
 
 
 def _named(names: Iterable[str]) -> str:
