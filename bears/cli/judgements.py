@@ -16,17 +16,16 @@ from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import FormatError
 from bears.files.records import read_lines, stream_documents
-from bears.files.trec import read_table
 from bears.files.visible import one_line
 from bears.identity import path_of
 from bears.layout import ledger_of
-from bears.results.origins import ran_on
+from bears.results.origins import ran_on, system_of
 from bears.results.records import Records
 from bears.results.system import System
 from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
-from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, Document, Question, whole_documents
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, Document, Question
 
 
 def pooled(
@@ -193,35 +192,20 @@ def _runs(
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
     name = records.benchmark.name
-    here = ran_on(records, all_commits=True, older=True)
-    if not words and not here:
-        raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    runs = {} if words else {each.name: _ranked(each) for each in here}
+    if not words:
+        here = ran_on(records, all_commits=True, older=True)
+        if not here:
+            raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
+        return {each.name: _ranked(each) for each in here}
+    runs = {}
     for word in words:
-        if word == AUDIT or Path(word).is_file():
-            if word == AUDIT:
-                runs[word] = _candidates(config)
-            else:
-                asked = {question.question_id for question in records.questions}
-                runs[word] = whole_documents(read_table(Path(word), asked).rankings())
-            for doc_id in (hit.doc_id for ranking in runs[word].values() for hit in ranking):
-                if doc_id not in documents:
-                    raise FormatError(
-                        f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
-                    )
-            continue
-        named = {
-            each.name: _ranked(each)
-            for each in here
-            if word in (each.name, each.what, each.retriever)
-        }
-        if not named:
-            raise FormatError(
-                f"{word!r:.80}: no such file, and no such run of {name}; there is "
-                f"{', '.join(one_line(each.name) for each in here) or 'nothing'}. Run a retriever "
-                "with: dvc exp run -S retriever=NAME"
-            )
-        runs |= named
+        system = None if word == AUDIT else system_of(word, lambda: records, name)
+        runs[word] = _ranked(system) if system else _candidates(config)
+        for doc_id in {hit.doc_id for ranking in runs[word].values() for hit in ranking}:
+            if doc_id not in documents:
+                raise FormatError(
+                    f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
+                )
     return runs
 
 

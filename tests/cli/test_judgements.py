@@ -246,8 +246,8 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("pool", "p.csv", "--systems", "bge-m3"), "no such file, and no such run of mini"),
-        (("pool", "p.csv", "--systems", "run.trec,nope"), "no such file, and no such run of mini"),
+        (("pool", "p.csv", "--systems", "bge-m3"), "no file, no revision, no experiment"),
+        (("pool", "p.csv", "--systems", "run.trec,nope"), "no file, no revision, no experiment"),
         (("pool", "p.csv", "--systems", "run.trec", "--depth", "0"), "--depth is 0; expected"),
         (("pool", "p.csv", "--systems", "other.trec"), "other.trec: its document 'zz' is not in"),
         (("pool", "p.csv"), "nothing ran on mini as it is now"),
