@@ -101,7 +101,10 @@ def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark
     with open_ledger(path) as ledger:
         known = ledger.decisions.nuggets
         both = [(new, old) for id_, new in decisions for old in known if _same(id_, new, old)]
-        again = [(f"{old.text!r:.60}", old.importance, _decided(new, old)) for new, old in both]
+        again = [
+            (f"{old.text!r:.60}, by {old.author}", old.importance, _decided(new, old))
+            for new, old in both
+        ]
         check_again(file, again, "nuggets were decided", replace_)
         gone = {old.nugget_id for new, old in both if _decided(new, old) != old.importance}
         kept = {old.nugget_id for old in known} - gone

@@ -172,7 +172,10 @@ def review(
         # What was sent back may get another decision.
         settled = {each.place: each for each in reviews if each.decision != "retranslate"}
         both = [(new, settled[new.place]) for new in decisions if new.place in settled]
-        again = [(f"{new.field} of {new.record_id}", _said(old), _said(new)) for new, old in both]
+        again = [
+            (f"{new.field} of {new.record_id}, by {old.author}", _said(old), _said(new))
+            for new, old in both
+        ]
         check_again(import_, again, "texts were decided", replace_)
         back = {each.place: each.sent_back for each in reviews}
         times = [back.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
