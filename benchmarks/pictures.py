@@ -1,8 +1,8 @@
 """Draw the pictures of docs/: `make docs-pictures`.
 
 It runs three retrievers on `mini` in a clone of the last commit, and takes pictures of what
-`bears compare` and `bears report` say, of the recall curves, and of a page on which people decide. It needs Chromium and, for the
-Chinese report, a CJK font (`apt-get install chromium fonts-noto-cjk`).
+`bears compare` and `bears report` say, of the recall curves, and of a page on which people decide.
+It needs Chromium and, for Chinese, a CJK font (`apt-get install chromium fonts-noto-cjk`).
 """
 
 from __future__ import annotations

@@ -184,8 +184,7 @@ def test_nuggets_are_written_reviewed_and_looked_for(
             assert main(importing) == 1
             assert said in capsys.readouterr().err
         assert read_ledger(LEDGER)["nuggets"] == kept
-        same_nuggets_from_the_page(words)
-        assert "21 nuggets were decided before: 21 of them the same" in capsys.readouterr().out
+        same_nuggets_from_the_page(words, capsys)
         assert read_ledger(LEDGER)["nuggets"] == kept
         # Changed and changed back, with --replace, the nugget is there once.
         for change, count in (({"nugget": "Red."}, 22), ({"decision": "reject"}, 21), ({}, 22)):
@@ -212,12 +211,13 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         assert metrics["all"]["nugget_all_strict"] == round(4 / 11, 5)
 
 
-def same_nuggets_from_the_page(words: list[str]) -> None:
+def same_nuggets_from_the_page(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
     """Accept on the page what is in the ledger: all but the second, and the last question's."""
     assert main(["nuggets", "write", "n.html", *words]) == 0
     page = [{**row, "decision": "Accept"} for row in on_page(Path("n.html"))]
     saved(Path("n.json"), [*page[:1], *page[2:-2]])
     assert main(["nuggets", "import", "n.json", "--author", "you"]) == 0
+    assert "21 nuggets were decided before: 21 of them the same" in capsys.readouterr().out
 
 
 def test_nuggets_are_in_digests_only_if_there_are_any() -> None:

@@ -39,6 +39,7 @@
   let unsaved = false;
   let storing = true;
   let place = 0;
+  let typed = {}; // What was there before somebody began to type.
   const pace = [];
   const history = [];
 
@@ -197,7 +198,12 @@
   const field = (item) => (name) =>
     make("label", { class: "field" }, named("column", name),
       make("textarea", { id: `field-${name}`, dir: "auto", rows: name === "text" ? "4" : "1",
-        onchange: (event) => write(item, name, event.target.value),
+        onfocus: () => { typed = { ...item.values }; },
+        oninput: (event) => {
+          item.values[name] = event.target.value;
+          store(item);
+        },
+        onchange: () => history.push([item, typed]),
         onkeydown: (event) => inField(event, item, name) }, item.values[name]));
   const command = (name) =>
     make("button", { type: "button", "data-command": name, "aria-keyshortcuts": KEYS[name], onclick: COMMANDS[name] },
@@ -283,6 +289,7 @@
     else draw();
   };
   const inField = (event, item, name) => {
+    if (event.ctrlKey || event.metaKey) return;
     event.stopPropagation();
     if (event.isComposing || (event.key !== "Escape" && !(event.key === "Enter" && !event.shiftKey))) return;
     event.preventDefault();
