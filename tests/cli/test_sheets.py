@@ -279,7 +279,7 @@ def test_a_correction_needs_a_text(tmp_path: Path, chrome: Browser) -> None:
 def test_help_names_every_key_and_readers_of_screens_hear_what_happens(
     project: Path, chrome: Browser
 ) -> None:
-    page = pooled(project, ["one", "two of which"], ["Which one?"])
+    page = pooled(project, ["which: one", "which: two"], ["Which?"])
     with shown(chrome, page) as window:
         assert window.locator("mark").count() == 1
         window.keyboard.press("?")
