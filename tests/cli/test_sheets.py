@@ -22,9 +22,9 @@ from bears.config.ledger.sheet import WHOLE, Sheet
 from bears.config.typed import parse
 from bears.files.records import write_records
 from bears.translation.review import SHEET as REVIEWS
-from bears.types import Document, Question
+from bears.types import Chunk, Document, Question
 from tests.browser import browser, shown
-from tests.cli.test_judgements import project
+from tests.cli.test_judgements import audited, project
 from tests.cli.test_labels import answers
 
 __all__ = ["project"]
@@ -274,6 +274,22 @@ def test_a_correction_needs_a_text(tmp_path: Path, chrome: Browser) -> None:
         done, lambda _: texts, lambda _, row: (row["record_id"], row["decision"], row["text"])
     )
     assert rows == [("q0", "correct", "誰d?"), ("q1", "accept", "")]
+
+
+def test_a_passage_is_marked_in_its_document_and_kept_with_its_words(
+    project: Path, chrome: Browser
+) -> None:
+    audited(project, Chunk("c", 2, 8))
+    bears("judgements", "pool", "pool.html", "--systems", "audit")
+    with shown(chrome, project / "pool.html") as window:
+        assert window.evaluate("document.querySelector('.passage').textContent") == "c c c "
+        read = window.evaluate("document.getElementById('text-document').textContent")
+        assert read == "c " * 2000
+        window.keyboard.press("p")
+        done = saved(window, project / "pool.json")
+    bears("judgements", "import", str(done))
+    (kept,) = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "ledger").judgements
+    assert (kept.doc_id, kept.decision, kept.quotation) == ("c", "partial", "c c c ")
 
 
 def test_help_names_every_key_and_readers_of_screens_hear_what_happens(
