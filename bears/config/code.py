@@ -14,6 +14,7 @@ from typing import Any
 
 from bears.config.reads import reads_of
 from bears.errors import ConfigurationError
+from bears.files.records import sha256_of
 
 TARGET = re.compile(r"([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:@\d+)?")
 """The name of a class or function in a configuration, or of a measure with its cutoff."""
@@ -138,6 +139,8 @@ class Modules:
             with suppress(ImportError):
                 full.append(resolve_name(name, package))
         roots = {name.partition(".")[0] for name in full}
+        if (table := file.with_suffix(".yaml")).is_file():
+            words.append(sha256_of(table))
         carriers = sorted(CARRIERS[name] for name in roots & CARRIERS.keys())
         words += [f"{name} {_version(name)}" for name in carriers]
         return sha256("\0".join(words).encode()).hexdigest(), full

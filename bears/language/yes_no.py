@@ -2,34 +2,18 @@
 
 import re
 import unicodedata
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from typing import Literal
 
+from bears.files.intake.yaml_text import table_of
 from bears.language.tags import primary
 
 YesNo = Literal["yes", "no"]
 
-WORDS: Mapping[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "de": (("ja", "jawohl"), ("nein",)),
-    "en": (("yes",), ("no",)),
-    "es": (("sí",), ("no",)),
-    "fr": (("oui",), ("non",)),
-    "it": (("sì",), ("no",)),
-    "ja": (("はい", "ええ", "そうです", "是"), ("いいえ", "いえ", "違います", "否")),
-    "ko": (("예", "네", "그렇다", "맞다"), ("아니요", "아니오", "아니다", "아뇨")),
-    "nl": (("ja",), ("nee",)),
-    "pt": (("sim",), ("não",)),
-    "ru": (("да",), ("нет",)),
-    "sl": (("da", "ja", "drži"), ("ne", "ni")),
-    "zh": (("是", "是的", "對", "对"), ("否", "不", "不是", "不對", "不对")),
-}
+_TABLE = table_of(__file__)
+WORDS: Mapping[str, Sequence[Sequence[str]]] = _TABLE["words"]
 """Words that are a whole answer, by primary subtag; other languages have none here."""
-
-_BEGINNINGS = {
-    "ja": ("はい|ええ|そうです", "いいえ|いえ|違"),
-    "ko": (r"(?:예|네)\b|그렇|맞", "아니|아뇨"),
-    "zh": ("[是對对有會会]|可以", "[否不沒没無无非]"),
-}
+_BEGINNINGS: Mapping[str, Sequence[str]] = _TABLE["beginnings"]
 """Beginnings of longer answers in languages where one word can contain another."""
 
 

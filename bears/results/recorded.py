@@ -14,55 +14,27 @@ from unicodedata import normalize
 
 from bears.errors import FormatError
 from bears.files.intake.files import json_value
+from bears.files.intake.yaml_text import table_of
 from bears.retrieval.outside.matching import SOURCES, Passage, PassageMatcher, Reply, Step
 from bears.trace import ModelCall
 from bears.types import Question
 
-KIND_NAMES = (
-    *("openinference.span.kind", "gen_ai.operation.name", "span_kind", "mlflow.spanType"),
-    *("run_type", "traceloop.span.kind", "llm.request.type"),
-)
-KINDS = {
-    "chat": "LLM",
-    "chat_model": "LLM",
-    "generate_content": "LLM",
-    "text_completion": "LLM",
-    "completion": "LLM",
-    "generation": "LLM",
-    "retrieval": "RETRIEVER",
-    "execute_tool": "TOOL",
-    "invoke_agent": "AGENT",
-}
-"""The operations of OpenTelemetry, and the types of other programs, as OpenInference's kinds."""
+NAMES = table_of(__file__)
+"""The names of attributes. ``kinds``: the operations of OpenTelemetry, and the types of other
+programs, as OpenInference's kinds. ``nothing``: what stands for a text that was not recorded."""
+KINDS: Mapping[str, str] = NAMES["kinds"]
+NOTHING: Sequence[str] = NAMES["nothing"]
+ASKED, SAID, TEXTS, IDS = (NAMES[name] for name in ("asked", "said", "texts", "ids"))
+INPUTS, OUTPUTS = NAMES["inputs"], NAMES["outputs"]
+MODELS, PROMPTS, COMPLETIONS = (NAMES[name] for name in ("models", "prompts", "completions"))
 DEEPEST = 100
 """Further levels are not looked at; a span could be within itself."""
 LONGEST = 20_000
 """Longer texts are not looked through for a question."""
-NOTHING = ("__REDACTED__", "None", "null")
-"""What stands for a text that was not recorded, or for none."""
-ASKED = ("question", "query", "input", "user_query", "content", "text", "parts", "messages")
-SAID = ("answer", "output", "result", "response", "content", "text", "parts", "messages")
-TEXTS = ("content", "text", "page_content", "snippet")
-IDS = ("id", "docid", "doc_id")
-INPUTS = (
-    *("gen_ai.retrieval.query.text", "input.value", "gen_ai.tool.call.arguments"),
-    *("gen_ai.input.messages", "pydantic_ai.all_messages", "traceloop.entity.input"),
-)
-OUTPUTS = (
-    *("output.value", "final_result", "gen_ai.tool.call.result", "gen_ai.output.messages"),
-    "traceloop.entity.output",
-)
 MESSAGE = re.compile(r"(?:llm\.input_messages|gen_ai\.prompt)\.(\d+)\.(?:message\.)?(\w+)(.*)")
 REPLIED = re.compile(r"(?:llm\.output_messages|gen_ai\.completion)\.\d+\.(?:message\.)?content")
-USERS = ("user", "human")
 RESULT = re.compile(r"output|result|completion|response|answer")
 """The names of attributes that say what came out, and not what was asked."""
-SESSIONS = (
-    *("session.id", "gen_ai.conversation.id", "langfuse.session.id", "mlflow.trace.session"),
-    *("sessionId", "session_id", "thread_id", "metadata.thread_id", "metadata.session_id"),
-    *("extra.metadata.thread_id", "extra.metadata.session_id"),
-)
-"""Attributes that name a conversation."""
 FINAL = "final_answer"
 """The tool whose argument is an agent's answer."""
 Attributes = Mapping[str, Any]
@@ -90,7 +62,7 @@ class RecordedSpan:
     @property
     def kind(self) -> str:
         """Return OpenInference's kind, such as RETRIEVER; empty if it is not known."""
-        operation = str(self.first(*KIND_NAMES) or "").strip('"')
+        operation = str(self.first(*NAMES["kind_names"]) or "").strip('"')
         known = KINDS.get(operation.lower(), operation.upper())
         # Without a kind, what has a model and its tokens is a call of it.
         calls = not known and self.first(*MODELS) and self.first(*PROMPTS) is not None
@@ -106,14 +78,6 @@ class RecordedSpan:
     def first(self, *names: str) -> Any:
         """Return the first of these attributes that it has, or None."""
         return next((self.attributes[name] for name in names if name in self.attributes), None)
-
-
-MODELS = ("llm.model_name", "gen_ai.response.model", "gen_ai.request.model")
-PROMPTS = ("llm.token_count.prompt", "gen_ai.usage.input_tokens", "gen_ai.usage.prompt_tokens")
-COMPLETIONS = (
-    *("llm.token_count.completion", "gen_ai.usage.output_tokens"),
-    "gen_ai.usage.completion_tokens",
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,7 +247,7 @@ def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> O
         kept,
         sum(matcher.match(each) is not None for each in kept or ()),
         _call(span) if kind == "LLM" else None,
-        intern(str(span.first(*SESSIONS) or "")),
+        intern(str(span.first(*NAMES["sessions"]) or "")),
     )
 
 
@@ -388,7 +352,7 @@ def _messages(span: RecordedSpan) -> Iterator[str]:
         if (match := MESSAGE.match(name)) and not match[3].endswith(".type"):
             numbered[int(match[1])][match[2]].append(str(value))
     for _, message in sorted(numbered.items()):
-        if message["role"] and message["role"][0].lower() in USERS:
+        if message["role"] and message["role"][0].lower() in NAMES["users"]:
             yield "\n".join(message["content"] + message["contents"] + message["parts"])
     if not numbered:
         yield from _from_users(span.first(*INPUTS[1:]))
@@ -398,7 +362,7 @@ def _from_users(value: Any) -> Iterator[str]:
     inner = _value(value)
     if isinstance(inner, Mapping):
         role = str(inner.get("role") or inner.get("type") or "").lower()
-        if role in USERS and (text := text_of(dict(inner), ASKED)):
+        if role in NAMES["users"] and (text := text_of(dict(inner), ASKED)):
             yield text
             return
         inner = list(inner.values())

@@ -28,6 +28,7 @@ from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.tables import parquet_rows
 from bears.results.recorded import (
+    NAMES,
     Operation,
     Recorded,
     RecordedSpan,
@@ -40,35 +41,6 @@ from bears.results.recorded import (
 )
 from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Step
 
-LANGSMITH = {
-    "input.value": ("inputs",),
-    "output.value": ("outputs",),
-    "openinference.span.kind": ("run_type",),
-    "llm.model_name": ("extra.metadata.ls_model_name", "extra.invocation_params.model"),
-    "llm.token_count.prompt": ("prompt_tokens",),
-    "llm.token_count.completion": ("completion_tokens",),
-    "llm.cost.total": ("total_cost",),
-    "tool.name": ("name",),
-}
-MLFLOW = {
-    "input.value": ("mlflow.spanInputs",),
-    "output.value": ("mlflow.spanOutputs",),
-    "openinference.span.kind": ("mlflow.spanType",),
-    "llm.model_name": ("mlflow.llm.model",),
-    "llm.token_count.prompt": ("mlflow.chat.tokenUsage.input_tokens",),
-    "llm.token_count.completion": ("mlflow.chat.tokenUsage.output_tokens",),
-}
-LANGFUSE = {
-    "input.value": ("input",),
-    "output.value": ("output",),
-    "openinference.span.kind": ("type",),
-    "llm.model_name": ("model", "providedModelName"),
-    "llm.token_count.prompt": ("usageDetails.input", "promptTokens", "usage.input"),
-    "llm.token_count.completion": ("usageDetails.output", "completionTokens", "usage.output"),
-    "llm.cost.total": ("calculatedTotalCost", "costDetails.total", "totalCost"),
-    "tool.name": ("name",),
-}
-"""OpenInference's attributes, and the fields in which other programs have them."""
 MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
 CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
 BRACKETED = (re.compile(r"\[([^\[\]]*)\]"), re.compile(r"【([^【】]*)】"))
@@ -254,14 +226,14 @@ def _mlflow(span: Mapping[str, Any]) -> RecordedSpan:
         next((int(own[n]) / 1e9 for n in names if own.get(n) is not None), None) for names in times
     )
     names = str(own["trace_id"]), str(own["span_id"]), str(parent), str(own.get("name", ""))
-    return RecordedSpan(*names, start, end, _renamed(found, MLFLOW))
+    return RecordedSpan(*names, start, end, _renamed(found, NAMES["mlflow"]))
 
 
 def _langsmith(row: Mapping[str, Any]) -> RecordedSpan:
     start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
     own, parent = str(row["id"]), str(row.get("parent_run_id") or "")
     names = str(row.get("trace_id") or own), own, parent, str(row.get("name", ""))
-    return RecordedSpan(*names, start, end, _renamed(row, LANGSMITH))
+    return RecordedSpan(*names, start, end, _renamed(row, NAMES["langsmith"]))
 
 
 def _renamed(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
@@ -296,7 +268,7 @@ def _exported(row: Mapping[str, Any]) -> RecordedSpan:
 
 
 def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
-    found = _renamed(row, LANGFUSE)
+    found = _renamed(row, NAMES["langfuse"])
     start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
     names = (str(row["traceId"]), str(row["id"]), str(row.get("parentObservationId") or ""))
     return RecordedSpan(*names, str(row.get("name", "")), start, end, found)

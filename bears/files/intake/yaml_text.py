@@ -52,6 +52,15 @@ def yaml_value(source: Path | str, where: str = "") -> Any:
         raise FormatError(f"{where}: not valid YAML ({reason})") from None
 
 
+def table_of(module: str) -> Any:
+    """Return the words in the YAML file beside a module, which counts as its code.
+
+    Args:
+        module: the module's ``__file__``.
+    """
+    return yaml_value(Path(module).with_suffix(".yaml"))
+
+
 def _check(text: str, where: str) -> None:
     """Check a text event by event, before values are built from it."""
     anchored: list[bool] = []

@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from bears.errors import SourceError
+from bears.files.intake.yaml_text import table_of
 from bears.language.quotations import SEED, Holders, letters_of
 from bears.language.refusals import refuses
 from bears.sources.folder.named import Files
@@ -17,42 +18,13 @@ from bears.types import Turn
 ROLES = ("question", "answer", "document", "quotation", "conversation", "turn", "history")
 NEVER_GUESSED = ("weight", "decision")
 """Of the questions that were drawn from traces: roles of a field only if a person says so."""
-NAMES = {
-    "question": ("query", "userinput", "input", "prompt", "q"),
-    "answer": (
-        *("referenceanswer", "goldanswer", "reference", "expectedoutput", "groundtruth"),
-        *("expectedanswer", "correctanswer", "idealanswer", "response", "expected", "ideal"),
-        *("target", "solution", "completion", "a"),
-    ),
-    "document": ("file", "filename", "path", "source", "docname", "docid", "documentid"),
-    "quotation": ("quote", "evidence", "passage", "excerpt", "context"),
-    "conversation": ("conversationid", "dialogue", "dialogueid", "threadid", "sessionid", "chatid"),
-    "turn": ("turnid", "turnnumber", "turnindex", "turnno"),
-    "history": ("chathistory", "messages", "turns"),
-}
+_TABLE = table_of(__file__)
+NAMES: Mapping[str, Sequence[str]] = _TABLE["names"]
 """What other tools call these fields, in lower case and without signs. Names decide between fields
 whose values say the same, and whether an answer that a document has is a quotation."""
-STEMS = {
-    "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
-    "answer": (
-        *("answ", "antwort", "respuesta", "risposta", "odgovor", "答", "답", "reference"),
-        *("truth", "response", "output", "reply"),
-    ),
-    "document": ("doc", "file", "source", "path", "url", "dokument", "datei", "fichier", "文件"),
-    "quotation": (
-        *("quot", "evidence", "passage", "excerpt", "context", "snippet", "span", "chunk"),
-        *("citation", "zitat", "引"),
-    ),
-    "conversation": ("conv", "dialog", "thread", "session", "chat", "gespräch", "對話", "대화"),
-    "turn": ("turn", "輪"),
-    "history": ("histor", "message", "conv", "chat"),
-}
+STEMS = {role: tuple(stems) for role, stems in _TABLE["stems"].items()}
 """Parts of the names of such fields."""
-SPEAKERS = {
-    **dict.fromkeys(("user", "human", "customer", "client"), "user"),
-    **dict.fromkeys(("assistant", "ai", "agent", "bot", "gpt", "model"), "assistant"),
-    **dict.fromkeys(("system", "developer", "tool", "function"), ""),
-}
+SPEAKERS = {word: role for role, words in _TABLE["speakers"].items() for word in words}
 """Who says a message, as interfaces of models write it, to our role; empty: not a turn."""
 ENDS_ASKING = re.compile(r"[?？؟\u037e՞]\W*$")
 CODE = re.compile(r"\S*[\d_]\S*")
