@@ -1,8 +1,9 @@
 """English words that the gates look for in a source: months, number words, question words."""
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
+from bears.files.intake.yaml_text import table_of
 from bears.language.profile import Kind
 
 MONTHS = (
@@ -19,48 +20,15 @@ _DATED = re.compile(
     re.I,
 )
 
-MULTIPLIERS = {
-    "hundred": 100,
-    "thousand": 1000,
-    "million": 10**6,
-    "billion": 10**9,
-    "trillion": 10**12,
-    "dozen": 12,
-    **{"k": 1000, "m": 10**6, "mn": 10**6, "bn": 10**9, "b": 10**9, "tn": 10**12},
-}
-
-_TEXT = r"(?:passages?|texts?|articles?|paragraphs?|documents?|excerpts?|contexts?|snippets?)"
-NAMES_PASSAGE = (
-    rf"\b(?:in|according to|from|based on|within) (?:the|this|that|these|both|each|either) "
-    rf"(?:\w+ )?{_TEXT}\b",
-    rf"\b(?:the|this|that|each|either|both) (?:\w+ )?(?:{_TEXT}|authors?) (?:says?|states?|"
-    r"mentions?|describes?|discuss(?:es)?|tells?|provide[sd]?|given?)\b",
-    r"\b(?:the|this|that|these) (?:given |above )?(?:passage|excerpt|paragraph|snippet)s?\b",
-    r"\bname of the (?:article|study|paper|author|patient)\b",
-    r"\bin (?:the|this) (?:study|paper|article|trial|review)\W*$",
-    rf"\b(?:mentioned|described|discussed|stated|given) (?:above|below|here|in the {_TEXT})\b",
-)
-"""How a question mentions the passage that it is about; models do this in every language."""
-LEANS = (
-    r"^\W*(?:\w+\W+){0,3}?(?:did|was|is|were|does|do|has|had|are|will|would|can|could) "
-    r"(?:he|she|they|this|these|those|his|her|their|its)\b",
-    r"^\W*(?:he|she|they|it|this|these|those|his|her|their|its)\b",
-)
-"""Signs that a question refers to something that it does not name."""
-
+_TABLE = table_of(__file__)
+MULTIPLIERS: Mapping[str, int] = _TABLE["multipliers"]
+NAMES_PASSAGE: Sequence[str] = _TABLE["names_passage"]
+LEANS: Sequence[str] = _TABLE["leans"]
 JOINS = (" and ", " or ", " & ")
 """Words that join a list."""
 
 _AUXILIARIES = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
-_KINDS: Mapping[Kind, str] = {
-    "person": "who|whose|whom",
-    "time": "when",
-    "place": "where",
-    "amount": "how (?:many|much)",
-    "manner": rf"why|how(?= {_AUXILIARIES})",
-    "which": "which",
-    "other": rf"what|how(?! (?:many|much|{_AUXILIARIES}))",
-}
+_KINDS: Mapping[Kind, str] = _TABLE["kinds"]
 _AUXILIARY = re.compile(_AUXILIARIES, re.I)
 _QUESTION = re.compile(rf"\?|\b(?:{'|'.join(_KINDS.values())})\b|^{_AUXILIARY.pattern}", re.I)
 

@@ -5,41 +5,12 @@ from collections.abc import Iterable, Mapping
 
 from bears.config.shape import Source
 from bears.errors import ConfigurationError
+from bears.files.intake.yaml_text import table_of
 
 # Script (the beginning of its letters' Unicode names) to the languages written in it.
-_WRITTEN_IN = {
-    "LATIN": """af ast az bs ca ceb cs cy da de en eo es et eu fi fil fo fr fy ga gd gl ha hr ht hu
-        id ig is it jv ku la lb lt lv mg mi ms mt nb nds nl nn no oc pl pt qu ro rw sk sl sn so sq
-        sr st su sv sw tl tn tr ts tw uz vi wo xh yo zu""",
-    "CYRILLIC": "ba be bg ce cv kk ky mk mn ru sr tg tt uk uz",
-    "ARABIC": "ar arz azb ckb fa kk ku ps sd ug ur",
-    "HEBREW": "he yi",
-    "GREEK": "el",
-    "ARMENIAN": "hy pseudo",
-    "GEORGIAN": "ka",
-    "DEVANAGARI": "hi mai mr ne sa sd",
-    "BENGALI": "as bn",
-    "GURMUKHI": "pa",
-    "GUJARATI": "gu",
-    "ORIYA": "or",
-    "TAMIL": "ta",
-    "TELUGU": "te",
-    "KANNADA": "kn",
-    "MALAYALAM": "ml",
-    "SINHALA": "si",
-    "THAI": "th",
-    "LAO": "lo",
-    "TIBETAN": "bo dz",
-    "MYANMAR": "my",
-    "KHMER": "km",
-    "ETHIOPIC": "am ti",
-    "HANGUL": "ko pseudo",
-    "HAN": "cmn ja lzh nan pseudo wuu yue zh",
-    "KANA": "ja pseudo",
-}
 SCRIPTS: dict[str, tuple[str, ...]] = {}
 """Primary subtag to the scripts of its texts, named as in `bears.language.scripts`."""
-for _script, _subtags in _WRITTEN_IN.items():
+for _script, _subtags in table_of(__file__).items():
     for _subtag in _subtags.split():
         SCRIPTS[_subtag] = (*SCRIPTS.get(_subtag, ()), _script)
 

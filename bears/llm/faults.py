@@ -14,6 +14,7 @@ from typing import TypeGuard
 
 from bears.errors import BearsError, FormatError
 from bears.files.intake.files import json_value
+from bears.files.intake.yaml_text import table_of
 
 
 class ClientError(BearsError):
@@ -84,35 +85,8 @@ MEANING: Mapping[int, type[Exception]] = {
 """What each HTTP status of an error means, 200 included. Others from 500 mean `Again`, the rest
 `Unexplained`. A time-out, a lost connection and an unreadable answer mean `Lost`; a refused
 connection means `Unreachable`."""
-OF_REQUEST = {
-    # https://platform.openai.com/docs/guides/error-codes, and its Responses and images endpoints
-    *("context_length_exceeded", "string_above_max_length", "content_policy_violation"),
-    "invalid_prompt",
-    # https://learn.microsoft.com/azure/ai-foundry/openai/concepts/content-filter
-    *("content_filter", "ResponsibleAIPolicyViolation"),
-    # https://docs.anthropic.com/en/api/errors
-    "request_too_large",
-    # https://www.alibabacloud.com/help/en/model-studio/error-code
-    *("data_inspection_failed", "DataInspectionFailed"),
-    # https://www.volcengine.com/docs/82379/1299023
-    *("SensitiveContentDetected", "InputTextSensitiveContentDetected"),
-    # https://github.com/ggml-org/llama.cpp/tree/master/tools/server
-    "exceed_context_size_error",
-}
-"""Codes that mean the content or the length of one request."""
-OF_ACCOUNT = {
-    # https://platform.openai.com/docs/guides/error-codes
-    *("insufficient_quota", "billing_hard_limit_reached", "billing_not_active"),
-    *("account_deactivated", "invalid_api_key", "model_not_found", "unknown_parameter"),
-    *("unsupported_parameter", "unsupported_value"),
-    # https://docs.anthropic.com/en/api/errors
-    *("authentication_error", "billing_error", "permission_error"),
-    # https://platform.moonshot.ai/docs/api/chat
-    "exceeded_current_quota_error",
-    # https://www.alibabacloud.com/help/en/model-studio/error-code
-    *("Arrearage", "InvalidApiKey", "ModelNotFound"),
-}
-"""Codes that mean the account, its key, or settings that all requests share."""
+_CODES = table_of(__file__)
+OF_REQUEST, OF_ACCOUNT = frozenset(_CODES["request"]), frozenset(_CODES["account"])
 REMEDY = (
     "Look at the key, the account's credit and limits, {where}.model and {where}.base_url, then "
     "run the same again: nothing that came is lost"

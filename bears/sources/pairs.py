@@ -13,33 +13,12 @@ from typing import Annotated, Any, Literal, NotRequired
 from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
+from bears.files.intake.yaml_text import table_of
 from bears.sources.parts import Parts, RowRecords, passage_row
 from bears.sources.rows import BadField, Id, Row, Texts, Words, as_rows, check_row, not_blank
 from bears.types import Paragraph
 
-WORDS: Words = {
-    "id": ("_id", "query_id", "qid", "question_id", "financebench_id"),
-    # user_input and reference are ragas', input and expected_output DeepEval's.
-    "question": ("query", "anchor", "question_text", "user_input", "input"),
-    "positive": (
-        *("positives", "pos", "positive_passages", "positive_ctxs", "reference_contexts"),
-        # StrategyQA, FinanceBench, DeepEval, ragas before 0.2
-        *("facts", "evidence", "context", "contexts"),
-    ),
-    "negatives": (
-        *("negative", "neg", "negs", "hard_negatives", "negative_passages"),
-        *("hard_negative_ctxs", "negative_ctxs"),
-    ),
-    "answers": (
-        *("answer", "reference_answer", "reference", "expected_output", "golden_answers"),
-        *("ground_truth", "ground_truths", "expectedOutput"),
-    ),
-    "title": (),
-    "text": (
-        *("passage_text", "contents", "content", "passage"),
-        *("evidence_text_full_page", "evidence_text"),
-    ),
-}
+WORDS: Words = table_of(__file__)
 
 
 class _Text(TypedDict):

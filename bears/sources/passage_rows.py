@@ -21,33 +21,15 @@ from typing import Annotated, Any, NotRequired
 from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
+from bears.files.intake.yaml_text import table_of
 from bears.sources.parts import Parts, RowRecords, passage_row
 from bears.sources.rows import Id, Ids, Row, Rows, Text, Texts, Words, as_rows, check_row, not_blank
 from bears.types import Paragraph
 
 NO_ANSWER = "No Answer Present."
-MULTI_HOP: Words = {
-    "id": ("_id", "qid", "question_id"),
-    "question": ("query", "question_text"),
-    "answer": (),
-    "aliases": ("answer_aliases",),
-    "answerable": (),
-    "context": (),
-    "supporting_facts": (),
-    "paragraphs": ("passages", "ctxs"),
-    "title": (),
-    "text": ("paragraph_text", "passage_text"),
-    "is_gold": ("is_supporting", "is_selected"),
-}
-WITH_PASSAGES: Words = {
-    "id": ("query_id", "_id", "qid", "question_id"),
-    "question": ("query", "question_text"),
-    "answers": ("answer",),
-    "passages": ("paragraphs", "ctxs", "contexts", "documents"),
-    "title": (),
-    "text": ("passage_text", "paragraph_text", "contents", "content", "passage"),
-    "is_gold": ("is_selected", "is_supporting", "is_relevant", "relevant", "label"),
-}
+_TABLE = table_of(__file__)
+MULTI_HOP: Words = _TABLE["multi_hop"]
+WITH_PASSAGES: Words = _TABLE["with_passages"]
 
 
 class _Passage(TypedDict):

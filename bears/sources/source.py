@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from bears.config.shape import Part, Source
 from bears.config.typed import named
 from bears.errors import ConfigurationError
+from bears.files.intake.yaml_text import table_of
 from bears.language.tags import check_tag
 from bears.sources import beir, passage_rows, squad
 from bears.sources.folder.fields import NEVER_GUESSED, ROLES
@@ -32,22 +33,7 @@ class SourceShape:
     layout: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
-BEIR = {
-    "corpus": (
-        *("corpus.jsonl", "corpus.jsonl.gz", "corpus/*.jsonl", "corpus/*.jsonl.gz"),
-        *("corpus/*.parquet", "corpus*.parquet", "corpus.csv", "corpus.tsv", "corpus.json"),
-    ),
-    "queries": (
-        *("queries.jsonl", "queries.jsonl.gz", "queries/*.jsonl", "queries/*.jsonl.gz"),
-        *("queries/*.parquet", "queries*.parquet", "queries.csv", "queries.tsv", "queries.json"),
-    ),
-    "qrels": (
-        *("qrels/{split}.tsv", "{split}.tsv", "qrels/{split}.trec", "qrels/{split}.txt"),
-        *("qrels/{split}*.json*", "qrels/{split}*.parquet", "default/{split}*", "data/{split}*"),
-        *("qrels/{split}.csv", "qrels/{split}.tsv.gz", "qrels*{split}*", "{split}*.parquet"),
-        *("qrels.tsv", "qrels.txt", "qrels.trec", "qrels.csv", "qrels.json*", "qrels.parquet"),
-    ),
-}
+BEIR = table_of(__file__)
 OWN = {"folder": (".",)}
 SHAPES = {
     "squad": SourceShape(squad.read_squad, squad.WORDS),

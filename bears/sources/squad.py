@@ -22,20 +22,12 @@ from typing import Any, NotRequired
 
 from typing_extensions import TypedDict
 
+from bears.files.intake.yaml_text import table_of
 from bears.sources.parts import Parts, RowRecords, passage_document, passage_question
 from bears.sources.rows import Id, Ids, Row, Texts, Words, check_row, not_blank
 from bears.types import ParagraphPlace
 
-WORDS: Words = {
-    "id": ("_id", "query_id", "qid", "question_id", "context_id"),
-    "title": (),
-    "context": ("context_text", "passage", "paragraph"),
-    "question": ("query_text", "query", "question_text"),
-    "answers": ("answer", "answers.text"),
-    "text": ("answer_text",),
-    "paragraphs": (),
-    "qas": (),
-}
+WORDS: Words = table_of(__file__)
 
 
 class _Qa(TypedDict):

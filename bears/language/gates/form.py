@@ -2,8 +2,10 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from itertools import pairwise
 
+from bears.files.intake.yaml_text import table_of
 from bears.files.visible import blank
 from bears.language.profile import Language, family
 from bears.language.sentences import sentence_ends
@@ -101,22 +103,7 @@ def sentence_for_phrase(text: Text, language: Language) -> str | None:  # noqa: 
     return None
 
 
-_ENGLISH = (
-    r"^\W*(?:sure|certainly|of course|okay|ok|absolutely)[!,.]",
-    r"^\W*here(?: is|'s|’s| are) (?:the|your|a|my) [^\n]{0,40}?(?:translat|version|text)",
-    r"^\W*(?:the )?(?:\w+ )?translat(?:ion|ed text)\b[^\n]{0,40}?[:：]",
-    r"^\W*(?:i'm|i’m|i am) (?:sorry|unable|not able)\b",
-    r"^\W*(?:sorry|apologies|unfortunately)[, ]",
-    r"^\W*i (?:cannot|can't|can’t|could not|won't|am not able to)\b",
-    r"^\W*please (?:provide|paste|share|give me) (?:me )?(?:with )?(?:the|more|your|a)\b",
-    r"\bas an ai\b",
-    r"```",
-    r"[(（\[［]\s*(?:note|translator'?s? note|translation note|tn|n\.b\.)\s*[:：]",
-    r"(?:^|\n)\W*(?:translator'?s? )?notes?\s*[:：]",
-    r"</?(?:translation|text|source|answer|think|output)>",
-    r"<\|[^|>]{1,40}\|>",
-    r"(?:let me know|hope (?:this|that) helps)\b",
-)
+_ENGLISH: Sequence[str] = table_of(__file__)
 _QUOTES = ('""', "“”", "''", "‘’", "``")
 
 
