@@ -118,7 +118,7 @@ class Endpoint(ForbidsExtra):
         base_url: the address up to ``/v1``; empty: ``OPENAI_BASE_URL``, or the provider's own.
         api_key_env: the environment variable with the API key; empty: the server needs no key.
         concurrency: the most requests in flight.
-        requests_per_minute, tokens_per_minute: rate limits; None: none.
+        requests_per_minute, tokens_per_minute: rate limits; None: those that the server reports.
         timeout_s: how long one attempt may take.
         attempts: how often to try a request. A 429 counts as an attempt only if it asks for a wait
             of more than ten seconds.
