@@ -49,6 +49,7 @@ class Faults:
         content: text within the user's message to the kind of fault it always meets.
         limit: requests a minute; 0: no limit.
         limiter: ``bucket``, ``sliding`` or ``fixed``.
+        headers: whether ``x-ratelimit-…`` headers report the limit.
         key: only this key is taken; empty: any.
         no_schema: requests with a response_format are refused.
         status: every request is answered so.
@@ -63,6 +64,7 @@ class Faults:
     content: dict[str, str] = field(default_factory=dict)
     limit: float = 0
     limiter: str = "bucket"
+    headers: bool = True
     key: str = ""
     no_schema: bool = False
     status: int = 0
@@ -175,8 +177,8 @@ class Limiter:
         self.level, self.at = self.capacity, float("-inf")
         self.taken: deque[float] = deque()
 
-    def take(self, now: float) -> tuple[bool, float]:
-        """Return whether a request is allowed, and seconds until the next."""
+    def take(self, now: float) -> tuple[bool, float, float]:
+        """Return whether a request is allowed, how many are left, and seconds until the next."""
         if self.kind == "bucket":
             if self.at > float("-inf"):
                 gained = (now - self.at) * self.limit / 60
@@ -184,7 +186,7 @@ class Limiter:
             self.at = now
             allowed = self.level >= 1
             self.level -= allowed
-            return allowed, max(0.0, (1 - self.level) * 60 / self.limit)
+            return allowed, self.level // 1, max(0.0, (1 - self.level) * 60 / self.limit)
         start = now - 60 if self.kind == "sliding" else now // 60 * 60
         while self.taken and self.taken[0] <= start - (self.kind == "fixed") * 1e-9:
             self.taken.popleft()
@@ -193,7 +195,7 @@ class Limiter:
             self.taken.append(now)
         free = self.taken[0] + 60 if self.kind == "sliding" else start + 60
         left = self.limit - len(self.taken)
-        return allowed, 0.0 if left >= 1 else free - now
+        return allowed, left, 0.0 if left >= 1 else free - now
 
 
 class Provider:
@@ -238,12 +240,20 @@ class Provider:
         return reply
 
     def _limited(self) -> Reply | None:
+        self._limit_headers: dict[str, str] = {}
         if not self.faults.limit:
             return None
-        allowed, wait = self.limiter.take(time.monotonic())
+        allowed, left, wait = self.limiter.take(time.monotonic())
+        if self.faults.headers:
+            self._limit_headers = {
+                "x-ratelimit-limit-requests": f"{self.faults.limit:g}",
+                "x-ratelimit-remaining-requests": f"{left:.0f}",
+                "x-ratelimit-reset-requests": f"{wait * 1000:.0f}ms",
+            }
         if allowed:
             return None
         reply = error(429, "rate_limit_exceeded", "Rate limit reached for requests")
+        reply.headers |= self._limit_headers
         reply.headers["Retry-After"] = f"{wait:.3f}"
         return reply
 
@@ -291,12 +301,12 @@ class Provider:
             rows = different.get("rows") or embedding_rows(request)
             self.dice.shuffle(rows)
             content = json.dumps(embeddings(request, rows)).encode()
-            return Reply(200, content, {})
+            return Reply(200, content, dict(self._limit_headers))
         given = self.behaviour(request)
         given = {"text": given} if isinstance(given, str) else given
         given = {**given, **different}
         body = given.get("body") or completion(request, **given)
-        headers = {**given.get("headers", {})}
+        headers = {**self._limit_headers, **given.get("headers", {})}
         return Reply(given.get("status", 200), json.dumps(body).encode(), headers)
 
 

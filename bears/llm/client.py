@@ -52,7 +52,7 @@ class Client(Generic[R, A]):
         models: what the models accept and cost.
         budget: what may be spent; None: no limit, and no price is needed.
         env_folder: the folder of ``.env``.
-        rate: the pace and the refusals so far, if they are to outlive this client.
+        rate: the provider's known rate limits, if they are to outlive this client.
 
     Raises:
         ConfigurationError: there is no API key, or no price for a budget.
@@ -227,7 +227,11 @@ class Connection(Generic[R, A]):
         tokens = request.expected_tokens()
         body = request.body(client.endpoint.model, client.model, plain)
         await self._next(tokens)
-        response = await self._send(request.path, body)
+        try:
+            response = await self._send(request.path, body)
+        finally:
+            limits.ended(tokens)
+        limits.learn(time.monotonic(), response.headers)
         if response.status_code == 200:
             try:
                 answer = json_value(response.content, "the JSON of the answer", halves=True)
@@ -267,7 +271,7 @@ class Connection(Generic[R, A]):
             while (pause := limits.wait(time.monotonic(), tokens)) > 0:
                 pool.report(pause, self._refusal)
                 await pool.pause(pause)
-            limits.sent(tokens)
+            limits.sent(time.monotonic(), tokens)
 
     async def _send(self, path: str, body: Mapping[str, Any]) -> httpx2.Response:
         address = self.client.access.base_url
