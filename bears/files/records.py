@@ -172,6 +172,19 @@ def json_as(kind: type[T], content: str | bytes, where: str) -> T:
     return value
 
 
+def value_as(kind: type[T], value: Any, where: str) -> T:
+    """Return plain values as a value of ``kind``.
+
+    Raises:
+        FormatError: they do not fit; the message begins with ``where``.
+    """
+    try:
+        fitting: T = adapter_of(kind).validate_python(value)
+    except ValidationError as error:
+        raise FormatError(f"{where}: {problems_of(error)}") from None
+    return fitting
+
+
 def to_line(row: Mapping[str, Any]) -> str:
     """Return one line of canonical JSON Lines: sorted keys, no escapes.
 

@@ -2,12 +2,8 @@
 
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import Any
 
-from pydantic import ValidationError
-
-from bears.errors import FormatError
-from bears.files.records import adapter_of, problems_of, read_lines, write_lines
+from bears.files.records import adapter_of, read_lines, value_as, write_lines
 from bears.trace import Trace
 
 
@@ -22,13 +18,4 @@ def read_traces(path: Path) -> Iterator[Trace]:
     """Yield the traces of a file. Raises FormatError."""
     # Without a generator, the file of answers has an empty line.
     for number, row in read_lines(path, blank=True):
-        yield trace_of(row, f"{path}, line {number}")
-
-
-def trace_of(row: Any, where: str) -> Trace:
-    """Return the trace in a line of JSON. Raises FormatError."""
-    try:
-        trace: Trace = adapter_of(Trace).validate_python(row)
-    except ValidationError as error:
-        raise FormatError(f"{where}: {problems_of(error)}") from None
-    return trace
+        yield value_as(Trace, row, f"{path}, line {number}")

@@ -15,8 +15,8 @@ from unicodedata import normalize
 from bears.errors import FormatError
 from bears.evaluation.repeats import repeats_of
 from bears.files.intake.files import json_value, lines, numbered_lines
+from bears.files.records import value_as
 from bears.files.spreadsheet import read_named
-from bears.files.traces import trace_of
 from bears.language.overlap import Chunks
 from bears.trace import Trace
 from bears.types import Chunk, Document, Question
@@ -160,7 +160,7 @@ def _given(row: Any, where: str, whole: bool) -> Given:
         own["question_id"] = str(own["question_id"])
     if row.get("error"):
         own["error"] = str(row["error"])
-    return Given(where, not {*IDS} & row.keys(), trace_of(own, where), traced)
+    return Given(where, not {*IDS} & row.keys(), value_as(Trace, own, where), traced)
 
 
 def finder(documents: Collection[Document]) -> Find:

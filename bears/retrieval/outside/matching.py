@@ -8,18 +8,16 @@ from functools import cache, lru_cache
 from hashlib import sha256
 from itertools import islice
 from numbers import Real
-from typing import Annotated, Any, TypeVar, cast
+from typing import Annotated, Any
 
-from pydantic import Field, ValidationError
+from pydantic import Field
 
 from bears.errors import FormatError
-from bears.files.records import adapter_of, problems_of
+from bears.files.records import value_as
 from bears.identity import identifier_of
 from bears.language.quotations import SHORTEST, Match, QuotedText, letters_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, chunks_in_order
-
-T = TypeVar("T")
 
 SOURCES = ("source", "file_path", "path", "url", "file_name", "filename")
 """Names of metadata that say which file a passage is from, the surest first."""
@@ -29,6 +27,8 @@ MARKER = re.compile(r"^\s*(?:[-*#•>]+|\d+[.)]|\[\d+\])?\s*")
 WORDS = re.compile(r"[^\s\[\](){}<>\"'`,;|*]+")
 MOST_TEXTS = 10_000
 """How many texts are kept with the document that has them."""
+REPLY = "the reply of a system"
+"""What a message calls it."""
 UNMATCHED = "unmatched-"
 """How the document of a passage without one is called; its rank follows."""
 
@@ -139,21 +139,14 @@ def reply_of(found: Any, question: str) -> Reply:
         return Reply((Step(question, _passages(found.get("passages") or [])),), answer=answer)
     if not isinstance(steps, list | tuple) or not all(isinstance(e, Mapping) for e in steps):
         raise FormatError(f"a system returned the steps {steps!r:.80}; expected a list of mappings")
-    calls = [_checked(ModelCall, step) for step in steps if "model" in step]
+    calls = [value_as(ModelCall, dict(step), REPLY) for step in steps if "model" in step]
     searches = [
-        _checked(Step, {"query": "", **step, "passages": _passages(step["passages"])})
+        value_as(Step, {"query": "", **step, "passages": _passages(step["passages"])}, REPLY)
         for step in steps
         if "passages" in step
     ]
     whole = {"steps": searches, "calls": calls, "answer": answer}
-    return _checked(Reply, {**whole, "confidence": found.get("confidence")})
-
-
-def _checked(kind: type[T], step: Mapping[str, Any]) -> T:
-    try:
-        return cast("T", adapter_of(kind).validate_python(dict(step)))
-    except ValidationError as error:
-        raise FormatError(f"a system returned {problems_of(error)}") from None
+    return value_as(Reply, {**whole, "confidence": found.get("confidence")}, REPLY)
 
 
 def _has_answer(found: Any) -> bool:
