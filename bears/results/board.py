@@ -4,10 +4,8 @@ import re
 from collections.abc import Iterable
 from pathlib import Path
 
-from pydantic import ValidationError
-
 from bears.errors import FormatError
-from bears.files.records import adapter_of
+from bears.files.records import value_as
 from bears.files.spreadsheet import csv_text, read_cells
 from bears.results.row import MEASURES, LeaderboardRow
 
@@ -63,11 +61,4 @@ def cells(row: LeaderboardRow) -> list[str]:
 def _entry(header: list[str], row: list[str], where: str) -> LeaderboardRow:
     known = {n: c for n, c in zip(header, row, strict=True) if c and n not in UNREAD}
     values = {name: known.pop(name) for name in MEASURES if name in known}
-    try:
-        entry: LeaderboardRow = adapter_of(LeaderboardRow).validate_python(
-            {**dict.fromkeys(WORDS, ""), **known, "values": values}
-        )
-    except ValidationError as error:
-        problem = error.errors()[0]
-        raise FormatError(f"{where}, {problem['loc'][-1]}: {problem['msg']}") from None
-    return entry
+    return value_as(LeaderboardRow, {**dict.fromkeys(WORDS, ""), **known, "values": values}, where)
