@@ -84,12 +84,14 @@ def test_pull_requests_fail_if_they_are_worse_and_only_then(
         (origin.root / "conf/retriever/mine.yaml").write_text(own)
         origin.commit()
     clone.git("fetch", "--quiet")
-    for branch, base, code, verdict in (
-        ("same", "main", 0, "pass"),
+    changes = [
         ("worse", "main", 1, "fail"),
+        ("same", "main", 0, "pass"),
         ("main", "worse", 0, "pass"),
         ("other", "main", 3, "not comparable"),
-    ):
+    ]
+    # Both workflows run the same commands.
+    for branch, base, code, verdict in changes if kind == "github" else changes[:1]:
         clone.git("checkout", "--quiet", "--force", "--detach", f"origin/{branch}")
         commit = clone.git("rev-parse", "HEAD").strip()
         names = {"GITHUB_BASE_REF": base, "GITHUB_SHA": commit}
