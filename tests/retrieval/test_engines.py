@@ -262,11 +262,11 @@ def test_a_host_that_is_lost_in_the_middle_changes_no_byte(tmp_path: Path) -> No
     same, places, after = told(
         tmp_path,
         HOSTS
-        + f"""
+        + """
 if __name__ == "__main__":
     import threading
     host, log = second_host(), folder / "log"
-    far = os.readlink(f"/proc/{{host.pid}}/ns/net")
+    far = os.readlink(f"/proc/{host.pid}/ns/net")
     start_ray(host)
     log.touch()
 
