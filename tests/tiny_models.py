@@ -5,7 +5,6 @@ Their loading code, tokenizers and arithmetic are those of transformers; only th
 
 from __future__ import annotations
 
-import json
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -68,65 +67,8 @@ def save_xlm_roberta(folder: Path, length: int, head: str = "XLMRobertaModel") -
     return folder
 
 
-def save_gte(folder: Path, length: int) -> Any:
-    """gte-multilingual-base in its own layout: the type "new", and its names of weights.
-
-    Returns:
-        transformers' GteModel with the same weights and frequencies that are not scaled.
-    """
-    torch, transformers = import_module("torch"), import_module("transformers")
-    torch.manual_seed(7)
-    rope = {"rope_type": "default", "rope_theta": 20000.0}
-    config = transformers.GteConfig(**SIZES, max_position_embeddings=length, rope_parameters=rope)
-    model = transformers.GteModel(config).eval()
-    _strengthen(model)
-    folder.mkdir(parents=True)
-    import_module("safetensors.torch").save_file(_own_names(model), folder / "model.safetensors")
-    published = {
-        **SIZES,
-        "architectures": ["NewModel"],
-        "auto_map": {"AutoModel": "Alibaba-NLP/new-impl--modeling.NewModel"},
-        "hidden_act": "gelu",
-        "layer_norm_eps": 1e-12,
-        "layer_norm_type": "layer_norm",
-        "logn_attention_scale": False,
-        "max_position_embeddings": length,
-        "model_type": "new",
-        "pack_qkv": True,
-        "position_embedding_type": "rope",
-        "rope_scaling": {"factor": 8.0, "type": "ntk"},
-        "rope_theta": 20000,
-        "type_vocab_size": 1,
-        "unpad_inputs": False,
-    }
-    (folder / "config.json").write_text(json.dumps(published))
-    save_tokenizer(folder, length)
-    return model
-
-
 def _strengthen(model: Any) -> None:
     """Weights as large as trained ones, so that a wrong token or position shows."""
     for weight in model.parameters():
         if weight.dim() > 1:
             import_module("torch").nn.init.normal_(weight, std=0.3)
-
-
-def _own_names(model: Any) -> dict[str, Any]:
-    torch = import_module("torch")
-    weights = {key: value.detach() for key, value in model.state_dict().items()}
-    named = {f"new.{key}": value for key, value in weights.items() if "embeddings" in key}
-    for number in range(SIZES["num_hidden_layers"]):
-        here, there = f"layers.{number}", f"new.encoder.layer.{number}"
-        for kind in ("weight", "bias"):
-            parts = [weights[f"{here}.self_attn.{part}_proj.{kind}"] for part in "qkv"]
-            named[f"{there}.attention.qkv_proj.{kind}"] = torch.cat(parts)
-            for ours, theirs in (
-                ("self_attn.o_proj", "attention.o_proj"),
-                ("post_attention_layernorm", "attn_ln"),
-                ("post_mlp_layernorm", "mlp_ln"),
-                ("mlp.down_proj", "mlp.down_proj"),
-            ):
-                named[f"{there}.{theirs}.{kind}"] = weights[f"{here}.{ours}.{kind}"]
-        gated = [weights[f"{here}.mlp.{part}_proj.weight"] for part in ("up", "gate")]
-        named[f"{there}.mlp.up_gate_proj.weight"] = torch.cat(gated)
-    return {key: value.contiguous() for key, value in named.items()}

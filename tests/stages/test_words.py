@@ -103,7 +103,7 @@ STOPS: dict[tuple[str, str], tuple[str, str]] = {
     ),
 }
 """Words that do not reach the end here: the reason, and what the pipeline says."""
-WEIGHTS = re.compile(r"bears\.retrieval\.models\.(transformer|cross_encoder|gte)")
+WEIGHTS = re.compile(r"bears\.retrieval\.models\.(transformer|cross_encoder)")
 NO_WEIGHTS = re.compile("make dense|hub|offline", re.IGNORECASE)
 """The message where torch, or the weights of a model on a hub, are not here; `make test-dense`
 runs these words with small models."""

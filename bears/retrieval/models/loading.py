@@ -4,20 +4,19 @@ import hashlib
 import json
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from importlib import import_module
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import TemporaryDirectory
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from bears.config.packaged import install_command
 from bears.errors import ConfigurationError, RetrieverUnavailable, first_line
-from bears.files.records import read_json, sha256_of
+from bears.files.records import sha256_of
 from bears.types import Positive
 
 PACKAGE = "package:"
@@ -244,64 +243,6 @@ def unread(tokenizer: Any, tokens: int, texts: Sequence[Sequence[str]]) -> list[
     return left
 
 
-SAME = {
-    "position_embedding_type": "rope",
-    "layer_norm_type": "layer_norm",
-    "logn_attention_scale": False,
-}
-"""Settings of the type "new" that are fixed in transformers' gte."""
-
-
-@contextmanager
-def in_transformers_layout(model: LocalModel, folder: Path) -> Iterator[Path]:
-    """Yield a folder that transformers can read: ``folder``, or for gte a temporary one.
-
-    Raises:
-        RetrieverUnavailable: transformers' gte does not support its configuration.
-    """
-    file = folder / "config.json"
-    config = read_json(file) if file.is_file() and not model.code_revision else {}
-    if config.get("model_type") != "new":
-        yield folder
-        return
-    translated = _gte(model, config)
-    with TemporaryDirectory() as name:
-        for path in folder.iterdir():
-            if path != file:
-                (Path(name) / path.name).symlink_to(path.resolve())
-        translated.save_pretrained(name)
-        yield Path(name)
-
-
-def _gte(model: LocalModel, new: Mapping[str, Any]) -> Any:
-    """Return the configuration of type "new" as a `transformers.GteConfig`.
-
-    NTK scaling (https://kexue.fm/archives/9706, fixed) is a larger base and one factor for all
-    frequencies, which transformers calls linear:
-    https://github.com/huggingface/transformers/pull/48416.
-    """
-    transformers = required("transformers")
-    scaling = new.get("rope_scaling") or {"type": "ntk", "factor": 1.0}
-    wrong = {key: new[key] for key, value in SAME.items() if new.get(key, value) != value}
-    if wrong or scaling["type"] != "ntk" or "mixed_b" in scaling:
-        raise RetrieverUnavailable(
-            f"{model.key}.model {model.model}: its config.json has {wrong or scaling}, "
-            "which transformers' gte does not support. Allow the model's own code at one commit: "
-            f"{model.key}.code_revision=COMMIT"
-        )
-    factor = float(scaling["factor"])
-    head = new["hidden_size"] // new["num_attention_heads"]
-    fields = transformers.GteConfig().to_dict().keys() - {"model_type", "rope_parameters"}
-    return transformers.GteConfig(
-        **{key: value for key, value in new.items() if key in fields},
-        rope_parameters={
-            "rope_type": "linear",
-            "rope_theta": float(new["rope_theta"]) * factor,
-            "factor": factor ** (2 / head),
-        },
-    )
-
-
 UNUSED = ("pooler.", "position_ids")
 """Weights that a checkpoint may lack, since their output is not used here."""
 
@@ -320,14 +261,14 @@ def load(
         RetrieverUnavailable: the model needs a package, a file or code that is missing.
     """
     device, dtype = model.torch_device(), getattr(required("torch"), model.precision())
-    transformers, library = required("transformers"), required("sentence_transformers")
-    transformers.utils.logging.disable_progress_bar()
+    library = required("sentence_transformers")
+    required("transformers").utils.logging.disable_progress_bar()
     folder, name = model.folder(), f"{model.key}.model {model.model}"
     code = {"code_revision": model.code_revision} if model.code_revision else {}
     try:
-        with in_transformers_layout(model, folder) as readable, _missing() as missing:
+        with _missing() as missing:
             loaded = getattr(library, kind)(
-                str(readable),
+                str(folder),
                 device=device,
                 trust_remote_code=bool(code),
                 # All files are here, except for code, which may be in another repository.
