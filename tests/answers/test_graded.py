@@ -28,12 +28,14 @@ from bears.cli import main
 from bears.config import compose, ledger_in, read_ledger, read_selection
 from bears.files.manifest import seal
 from bears.files.records import write_json, write_lines, write_records
+from bears.files.traces import write_traces
 from bears.files.trec import run_writer
 from bears.identity import nugget_id
 from bears.language.refusals import refuses
 from bears.llm.use import KeptReplies, KeptReply
 from bears.llm.wire import ChatAnswer
-from bears.types import Hit
+from bears.trace import Search, Trace
+from bears.types import Chunk, Hit, chunks_in_order
 from stages import generate, judge
 from tests.answering import STONES, answering, bought, document, stones
 from tests.desk import Desk
@@ -133,6 +135,29 @@ def test_a_ranking_without_documents_counts_0(tmp_path: Path) -> None:
     known = KeptReplies([KeptReply(task.key(request), "", "relevance", "", kept("3", ""))])
     rows = judge_items(rows, judge, "en", known)
     assert [row.traced["graded_precision@10"] for row in rows] == [0.1, 0]
+
+
+@pytest.mark.parametrize(
+    ("found", "names"),
+    [
+        ([["d1", "d0"], ["d0", "d2"]], ["d1", "d0", "d2"]),
+        ([["unmatched-0", "d2"]], ["d2"]),
+        ([], [""]),
+        (None, []),
+    ],
+)
+def test_of_a_trace_the_documents_are_graded_that_it_found(
+    found: list[list[str]] | None, names: list[str], tmp_path: Path
+) -> None:
+    write_records(tmp_path / "corpus.json", [document(f"d{n}", f"Stone {n}.") for n in range(3)])
+    (question, *_), _ = stones()
+    searches = found and tuple(Search("", chunks_in_order(map(Chunk, own))) for own in found)
+    searches = () if found == [] else searches
+    write_traces(tmp_path / "a.jsonl", [Trace(question_id=question.question_id, searches=searches)])
+    paths = {"corpus": tmp_path / "corpus.json", "answers": tmp_path / "a.jsonl"}
+    rows = read_unjudged([question], paths, "en")
+    (row,) = with_items(rows, model("relevance"), tmp_path / "corpus.json", ())
+    assert [each.name for each in row.items] == names
 
 
 def test_nuggets_are_written_reviewed_and_looked_for(

@@ -70,7 +70,8 @@ def with_items(
     def items(row: JudgedQuestion) -> Iterator[Item]:
         # A ranking without documents counts 0.
         own = found.get(row.key, ()) if run else _searched(row.trace, contents)
-        for chunk in (own or [NOTHING]) if ranked else ():
+        known = run or row.trace.searches is not None
+        for chunk in (own or [NOTHING]) if ranked and known else ():
             texts = {"question": row.case.question, "passage": read(chunk)}
             yield Item("relevance", row.key, chunk.doc_id, texts)
         if scale == "nuggets":
