@@ -151,9 +151,10 @@ def test_of_a_trace_the_documents_are_graded_that_it_found(
 ) -> None:
     write_records(tmp_path / "corpus.json", [document(f"d{n}", f"Stone {n}.") for n in range(3)])
     (question, *_), _ = stones()
-    searches = found and tuple(Search("", chunks_in_order(map(Chunk, own))) for own in found)
-    searches = () if found == [] else searches
-    write_traces(tmp_path / "a.jsonl", [Trace(question_id=question.question_id, searches=searches)])
+    known = [Search("", chunks_in_order(map(Chunk, own))) for own in found or ()]
+    searches = None if found is None else tuple(known)
+    made = Trace(question_id=question.question_id, searches=searches, answer="Red.")
+    write_traces(tmp_path / "a.jsonl", [made])
     paths = {"corpus": tmp_path / "corpus.json", "answers": tmp_path / "a.jsonl"}
     rows = read_unjudged([question], paths, "en")
     (row,) = with_items(rows, model("relevance"), tmp_path / "corpus.json", ())
