@@ -8,7 +8,8 @@ import gc
 import inspect
 import re
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import is_dataclass
 from importlib import import_module
 from os.path import isfile
 from pathlib import Path
@@ -84,15 +85,28 @@ def declare(name: str, parser: argparse.ArgumentParser) -> None:
 def add_command(parser: argparse.ArgumentParser, function: Callable[..., int | None]) -> None:
     """Declare the arguments of a function to a parser, which then runs it.
 
-    A keyword-only parameter is an option, every other one a positional argument. The help comes
-    from the docstring and its ``Args``, or from `SHARED`.
+    A keyword-only parameter is an option, every other one a positional argument. The fields of a
+    dataclass are arguments that several commands have. The help comes from the docstring and its
+    ``Args``, or from `SHARED`.
     """
+    parser.description = _add_arguments(parser, function)
+    parser.set_defaults(_function=function)
+
+
+def _add_arguments(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> str:
+    """Declare the arguments of a function or dataclass; return the rest of its docstring."""
     description, _, arguments = (inspect.getdoc(function) or "").partition("\n\nArgs:\n")
     described = SHARED | dict(re.findall(r"^    (\w+): (.*(?:\n     .*)*)", arguments, re.M))
-    parser.description = description
-    for parameter in inspect.signature(function, eval_str=True).parameters.values():
-        _add_argument(parser, parameter, described.get(parameter.name, "").replace("%", "%%"))
-    parser.set_defaults(_function=function)
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        if _is_group(parameter):
+            _add_arguments(parser, parameter.annotation)
+        else:
+            _add_argument(parser, parameter, described.get(name, "").replace("%", "%%"))
+    return description
+
+
+def _is_group(parameter: inspect.Parameter) -> bool:
+    return is_dataclass(parameter.annotation)
 
 
 def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter, text: str) -> None:
@@ -123,6 +137,15 @@ def _add_argument(parser: argparse.ArgumentParser, parameter: inspect.Parameter,
         parser.add_argument(name, metavar=name.upper(), **settings)
 
 
+def _called(function: Callable[..., Any], arguments: Mapping[str, Any]) -> Any:
+    """Call a function or dataclass with its arguments among those that were parsed."""
+    given = {}
+    for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
+        group = _is_group(parameter)
+        given[name] = _called(parameter.annotation, arguments) if group else arguments[name]
+    return function(**given)
+
+
 def _run(words: Sequence[str]) -> int | None:
     parser = argparse.ArgumentParser(
         prog="bears",
@@ -146,5 +169,5 @@ def _run(words: Sequence[str]) -> int | None:
     gc.freeze()
     # A project's own modules.
     sys.path.append(str(Path.cwd()))
-    status: int | None = arguments.pop("_function")(**arguments)
+    status: int | None = _called(arguments["_function"], arguments)
     return status

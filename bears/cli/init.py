@@ -4,13 +4,12 @@ import re
 import shlex
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
 from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted
-from bears.cli.source import settings_of
 from bears.config import AUTO
 from bears.config.packaged import SHIPPED, pipeline
 from bears.errors import ConfigurationError
@@ -28,22 +27,7 @@ README = Path(__file__).with_name("project.md")
 WORKFLOWS = {"github": Path(".github/workflows/bears.yml"), "gitlab": Path(".gitlab-ci.yml")}
 
 
-def init(
-    folder: Path,
-    *,
-    documents: Path | None = None,
-    questions: Path | None = None,
-    traces: Sequence[Path] = (),
-    count: int = 100,
-    hub: str = "",
-    rows: Path | None = None,
-    beir: Path | None = None,
-    ir_dataset: str = "",
-    source: str = "",
-    benchmark: str = "",
-    set_: Sequence[str] = (),
-    ci: Literal["github", "gitlab"] | None = None,
-) -> None:
+def init(folder: Path, origin: Origin, *, ci: Literal["github", "gitlab"] | None = None) -> None:
     """Make a project with a benchmark.
 
     Writes a small project, starts git and DVC where they are missing, and commits what it wrote.
@@ -52,23 +36,9 @@ def init(
 
     Args:
         folder: of the project; its name is that of the benchmark
-        documents: a folder of documents
-        questions: a file of questions about them: JSON, JSON Lines, YAML, CSV, TSV, .xlsx or
-            Parquet; default: the file `questions` in the folder, with one of these endings
-        traces: a file or folder of traces, from which questions of users are drawn; may be given
-            repeatedly; without documents, the passages in them are the documents
-        count: how many questions to draw from traces; default: 100
-        hub: OWNER/NAME of a dataset on the hub
-        rows: a file of rows: JSON, JSON Lines, CSV or Parquet
-        beir: a folder with corpus.jsonl, queries.jsonl and qrels/
-        ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
-        source: a word of conf/source
-        benchmark: a benchmark that ships with the package
-        set_: as for `bears new`
         ci: write a workflow that runs `bears gate` on every change, and requirements.txt; also for
             a project that is there
     """
-    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions, traces)
     if folder.resolve() == SHIPPED.resolve():
         raise ConfigurationError(f"{folder} is the checkout of BEARS; it is a project already")
     name = re.sub(r"[^\w.-]+", "-", folder.resolve().name).strip("-.")
@@ -77,12 +47,12 @@ def init(
         print(f"{folder}: {WORKFLOWS[ci]} is there")
         _warn_of_paths(folder)
         return
-    if (folder / PARAMS).exists() and origin == Origin():
+    if (folder / PARAMS).exists() and not origin.given:
         raise ConfigurationError(
             f"{folder} is a project already: `bears upgrade` there renews it after an upgrade of "
             "the package, and `bears new` adds a benchmark"
         )
-    shipped = benchmark or ("mini" if origin == Origin() else "")
+    shipped = origin.benchmark or ("" if origin.given else "mini")
     if shipped and not (SHIPPED / CONF / "benchmark" / f"{shipped}.yaml").is_file():
         there = sorted(path.stem for path in (SHIPPED / CONF / "benchmark").glob("*.yaml"))
         raise ConfigurationError(f"no benchmark {shipped!r:.80}; there are {', '.join(there)}")
@@ -91,7 +61,7 @@ def init(
     asked = True
     if not shipped and not kept:
         try:
-            asked = add(name, origin, folder, settings_of(set_), count)
+            asked = add(name, origin, folder)
         except BaseException:
             for path in written:
                 (folder / path).unlink()

@@ -6,7 +6,6 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 from tabulate import tabulate
@@ -25,71 +24,19 @@ from bears.sources.location import dataset_of
 
 SHAPES = ("beir", "multi-hop", "squad", "qa-with-passages", "pairs")
 BASES = ("own", "beir", "any")
+DETAILS = ("count", "set_")
+"""Options that say how a benchmark is made, not of what."""
 SHOWN = 5
 NAME = re.compile(r"\w[\w.-]*")
 PLAIN = re.compile(r"(?!(null|true|false|on|off|yes|no|nan|inf)$)[a-z][\w.-]*", re.I | re.A)
 """Names that YAML and Hydra take for a text without quotation marks."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Origin:
-    """What a benchmark is made of: one of these, the others empty.
+    """What a benchmark is made of, as options of `bears init` and `bears new`.
 
     Args:
-        documents: a folder of documents, with or without a file of questions.
-        questions: a file of questions about these documents; None: one in the folder, if any.
-        hub: ``owner/name`` of a dataset on the hub.
-        rows: a file of rows.
-        beir: a folder in the layout of BEIR.
-        ir_dataset: a dataset of ir_datasets.
-        source: a word of conf/source.
-        benchmark: a word of conf/benchmark.
-        traces: of a system, which asked questions about these documents; see
-            `bears.results.drawn.draw_benchmark`.
-    """
-
-    documents: Path | None = None
-    hub: str = ""
-    rows: Path | None = None
-    beir: Path | None = None
-    ir_dataset: str = ""
-    source: str = ""
-    benchmark: str = ""
-    questions: Path | None = None
-    traces: Sequence[Path] = ()
-
-    def __post_init__(self) -> None:
-        given = [f"--{name.replace('_', '-')}" for name, value in vars(self).items() if value]
-        if len(given) > 1 + bool((self.questions or self.traces) and self.documents):
-            raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
-        if self.questions and self.traces:
-            raise ConfigurationError("--questions and --traces are given; expected one of them")
-        if self.questions and not self.documents:
-            raise ConfigurationError("--questions needs --documents FOLDER, which they are about")
-
-
-def new(
-    name: str,
-    *,
-    documents: Path | None = None,
-    questions: Path | None = None,
-    traces: Sequence[Path] = (),
-    count: int = 100,
-    hub: str = "",
-    rows: Path | None = None,
-    beir: Path | None = None,
-    ir_dataset: str = "",
-    source: str = "",
-    benchmark: str = "",
-    set_: Sequence[str] = (),
-) -> None:
-    """Add a benchmark to the project.
-
-    Writes conf/benchmark/NAME.yaml and prints what was guessed. Run it with
-    `dvc exp run -S benchmark=NAME`.
-
-    Args:
-        name: a word for the benchmark
         documents: a folder of documents
         questions: a file of questions about them: JSON, JSON Lines, YAML, CSV, TSV, .xlsx or
             Parquet; default: the file `questions` in the folder, with one of these endings
@@ -101,14 +48,51 @@ def new(
         beir: a folder with corpus.jsonl, queries.jsonl and qrels/
         ir_dataset: a dataset of the package ir_datasets, such as beir/nfcorpus/test
         source: a word of conf/source
-        benchmark: a benchmark to start from
+        benchmark: a benchmark to start from; for a new project, one that ships with the package
         set_: SETTING=VALUE of its source, such as on_bad_row=skip, or ROLE=FIELD for the fields of
             questions, such as document=expected_file
     """
-    origin = Origin(documents, hub, rows, beir, ir_dataset, source, benchmark, questions, traces)
-    if origin == Origin():
+
+    documents: Path | None = None
+    questions: Path | None = None
+    traces: Sequence[Path] = ()
+    count: int = 100
+    hub: str = ""
+    rows: Path | None = None
+    beir: Path | None = None
+    ir_dataset: str = ""
+    source: str = ""
+    benchmark: str = ""
+    set_: Sequence[str] = ()
+
+    def __post_init__(self) -> None:
+        if self.questions and self.traces:
+            raise ConfigurationError("--questions and --traces are given; expected one of them")
+        if self.questions and not self.documents:
+            raise ConfigurationError("--questions needs --documents FOLDER, which they are about")
+        given = self.given
+        if len(given) > 1 + bool((self.questions or self.traces) and self.documents):
+            raise ConfigurationError(f"{' and '.join(given)} are given; expected one of them")
+
+    @property
+    def given(self) -> list[str]:
+        """Return the options that name something that it is made of."""
+        values = {name: value for name, value in vars(self).items() if name not in DETAILS}
+        return [f"--{name.replace('_', '-')}" for name, value in values.items() if value]
+
+
+def new(name: str, origin: Origin) -> None:
+    """Add a benchmark to the project.
+
+    Writes conf/benchmark/NAME.yaml and prints what was guessed. Run it with
+    `dvc exp run -S benchmark=NAME`.
+
+    Args:
+        name: a word for the benchmark
+    """
+    if not origin.given:
         raise ConfigurationError("say what it is made of, such as --documents FOLDER")
-    asked = add(name, origin, Path(), settings_of(set_), count)
+    asked = add(name, origin, Path())
     choice = f"benchmark={quoted(name)}"
     choice = f'"{choice}"' if "'" in choice else choice
     print(f"next: dvc exp run -S {choice}" if asked else WITHOUT_QUESTIONS)
@@ -128,22 +112,14 @@ def quoted(name: str) -> str:
     return name if PLAIN.fullmatch(name) else f"'{name}'"
 
 
-def add(
-    name: str,
-    origin: Origin,
-    project: Path,
-    known: Mapping[str, Any] = MappingProxyType({}),
-    count: int = 0,
-) -> bool:
+def add(name: str, origin: Origin, project: Path) -> bool:
     """Write conf/benchmark/NAME.yaml of a project; return whether there are questions.
-
-    Args:
-        count: how many questions to draw, if it is made of traces.
 
     Raises:
         ConfigurationError: the name does not fit or is taken, or the description is refused.
         BearsError: the data cannot be read.
     """
+    known = settings_of(origin.set_)
     file = project / CONF / "benchmark" / f"{name}.yaml"
     if not NAME.fullmatch(name) or name in (*BASES, origin.benchmark):
         raise ConfigurationError(
@@ -153,7 +129,7 @@ def add(
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
     drawing = None
     if origin.traces:
-        drawing = draw_benchmark(project, name, origin.traces, origin.documents, count)
+        drawing = draw_benchmark(project, name, origin.traces, origin.documents, origin.count)
         origin = Origin(documents=drawing.documents, questions=drawing.table)
         known = {**known, "fields": {**ROLES, **known.get("fields", {})}}
     base, comment, settings, look = _guessed(name, origin, project, known)
