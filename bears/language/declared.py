@@ -5,6 +5,7 @@ from collections.abc import Iterable, Set
 from functools import cache, lru_cache
 from typing import Any
 
+from bears.files.intake.yaml_text import table_of
 from bears.language.scripts import letters, script_of, script_share
 from bears.language.tags import SCRIPTS, primary
 from bears.language.text import grouped
@@ -13,14 +14,7 @@ SURE = 0.95
 """A language is certain if it and its kin have at least this probability."""
 # These are so similar that one page may not distinguish them, or the model knows only one of them.
 # A text in one language of a group does not contradict another one.
-_KIN = [
-    set(row.split())
-    for row in (
-        *("bs hr sr", "id jv ms su", "nb nn no", "ar ary arz", "ckb ku sdh", "bcl ceb fil tl"),
-        *("hbo he yi", "en pcm", "nds de", "st tn nso", "xh zu", "sd ur", "bo dz", "az azb"),
-        *("es ast ext", "hi mai"),
-    )
-]
+_KIN = [set(row.split()) for row in table_of(__file__)]
 
 
 @cache

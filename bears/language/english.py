@@ -24,8 +24,6 @@ _TABLE = table_of(__file__)
 MULTIPLIERS: Mapping[str, int] = _TABLE["multipliers"]
 NAMES_PASSAGE: Sequence[str] = _TABLE["names_passage"]
 LEANS: Sequence[str] = _TABLE["leans"]
-JOINS = (" and ", " or ", " & ")
-"""Words that join a list."""
 
 _AUXILIARIES = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
 _KINDS: Mapping[Kind, str] = _TABLE["kinds"]

@@ -74,12 +74,10 @@ class Standalone(ForbidsExtra):
             text"). Case is ignored.
         leans: regular expressions: it refers to something that it does not name ("When was he
             born?"). Case is ignored.
-        joins: words that join a list, of which an answer is one of several.
     """
 
     passage: tuple[str, ...] = ()
     leans: tuple[str, ...] = ()
-    joins: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)

@@ -17,7 +17,6 @@ from bears.questions.settings import MadeSettings
 
 RESTATED = 10
 """The number of tokens from which on an answer may restate the question."""
-ITEM = r"[^,;.()]{1,40}?"
 Fault = tuple[str, str]
 """The name of a filter, and its message."""
 
@@ -108,9 +107,6 @@ class Form:
             yield "long_answer", f"the answer has {len(given)} tokens"
         if blank(answer) or not self.occurs(answer, passage):
             yield "answer_not_in_passage", f"the passage does not contain the answer {shown}"
-        joins = self.profile.standalone.joins if self.profile else english.JOINS
-        if one_of_a_list(answer, passage, joins):
-            yield "one_of_a_list", f"{shown} is one of a list"
         words, copied = {*given}, self.settings.copied
         if self.occurs(answer, draft.question):
             yield "leaks_answer", f"the question contains the answer {shown}"
@@ -127,30 +123,3 @@ def _found(patterns: Sequence[str], text: str, message: str) -> str:
     found = (re.search(pattern, text, re.IGNORECASE) for pattern in patterns)
     match = next(filter(None, found), None)
     return f"{message}: {match.group().strip()!r:.60}" if match else ""
-
-
-def one_of_a_list(answer: str, text: str, joins: Sequence[str]) -> bool:
-    """Return whether an answer occurs in a text only as one item of a list.
-
-    Args:
-        joins: the word before the last item (" and "), or the separator of items ("、"). If it has
-            spaces around it, only items that begin with a capital or a digit count.
-    """
-    places = [match.span() for match in re.finditer(re.escape(answer), text)] if answer else []
-    return bool(places) and all(
-        any(_joined(text[:start], text[end:], join) for join in joins) for start, end in places
-    )
-
-
-def _joined(before: str, after: str, join: str) -> bool:
-    if not join.startswith(" "):
-        return before.endswith(join) or after.startswith(join)
-    more = re.match(rf"((?:, {ITEM})*),?{join}(\S)", after)
-    if more and all(map(_names, [*more[1].split(", ")[1:], more[2]])):
-        return True
-    last = re.search(rf"(\S+?),?{join}$", before)
-    return bool(last and _names(last[1]))
-
-
-def _names(item: str) -> bool:
-    return item[:1].isupper() or item[:1].isdigit()

@@ -16,7 +16,7 @@ Severity = Literal["throw", "flag", "off"]
 Count = Annotated[int, Field(ge=0)]
 Share = Annotated[float, Field(ge=0, le=1)]
 OfQuestion = Literal["not_a_question", "language", "names_passage", "leans", "near_duplicate"]
-OfAnswer = Literal["long_answer", "one_of_a_list", "leaks_answer", "copies_passage"]
+OfAnswer = Literal["long_answer", "leaks_answer", "copies_passage"]
 OfReader = Literal[
     "unanswerable", "closed_book", "several_answers", "other_question", "other_document"
 ]

@@ -10,6 +10,7 @@ from typing import Any
 from bears.config.shape import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.intake.hub import card_of
+from bears.files.intake.yaml_text import table_of
 from bears.language.declared import disagreeing, identified
 from bears.language.scripts import letters
 from bears.language.tags import SCRIPTS, primary
@@ -23,13 +24,7 @@ from bears.types import Document, SourceQuestion
 
 LOOKED_AT = 200
 """The number of rows of a table that are read; of judgements and questions all."""
-GUESSES = {
-    "question": ("quest", "query", "frage", "pregunta", "domanda", "vpraš", "問", "问", "질문"),
-    "context": ("context", "kontext", "contexto", "passage", "paragraph", "document", "text"),
-    "answers": ("answ", "antwort", "respuesta", "risposta", "odgovor", "答", "답"),
-    "positive": ("pos", "relevant", "document", "passage", "context", "text", "answer"),
-    "id": ("id", "nr", "num", "key"),
-}
+GUESSES = {word: tuple(stems) for word, stems in table_of(__file__).items()}
 """Parts of the names of fields, for sets that use none of the published names."""
 LIKELY = ("zh-Hant-TW", "zh-Hans-CN", "ja", "ko", "th", "ru", "ar", "hi", "en")
 """Languages in the order of preference when the texts' characters fit several."""

@@ -209,15 +209,6 @@ FILTERED = [
     ("en", "Ada was born in 1815.", "Ada was born in 1815, or what?", "1815", "leaks_answer"),
     ("en", "Ada was born in 1815.", "Ada was born in 1816.", "1815", "not_a_question"),
     ("en", "Ada was born in 1815.", "Who was born? And when?", "1815", "not_a_question"),
-    ("en", "The Stone was directed by Ada Lovelace, Bo and Cy Young.", "Who directed The Stone?",
-     "Ada Lovelace", "one_of_a_list"),
-    ("en", "The Stone was directed by Ada and Bo.", "Who directed The Stone?", "Bo",
-     "one_of_a_list"),
-    ("en", "The Stone was written by Ada Lovelace, and directed by Bo.", "Who wrote The Stone?",
-     "Ada Lovelace", ""),
-    ("en", "The Stone was directed by Ada and Bo.", "Who directed The Stone?", "Ada and Bo", ""),
-    ("en", "Ada and Bo directed The Stone. Of it Ada wrote the end.", "Who ended The Stone?", "Ada",
-     ""),
     ("en", "Ada was born in 18159.", "When did Ada see the light?", "1815",
      "answer_not_in_passage"),
     ("zh-Hant-TW", "梅德韋傑娃在1999年出生於莫斯科。", "梅德韋傑娃是哪一年出生的？", "1999年", ""),
@@ -227,7 +218,6 @@ FILTERED = [
     ("zh-Hant-TW", "她在1999年出生。", "梅德韋傑娃是哪個国家的选手？", "1999年", "language"),
     ("zh-Hant-TW", "梅德韋傑娃在1999年出生於莫斯科近郊。", "梅德韋傑娃在1999年出生於莫斯科近郊？",
      "莫斯科近郊", "leaks_answer"),
-    ("zh-Hant-TW", "該片由李安、王童執導。", "誰執導該部片？", "李安", "one_of_a_list"),
     ("ja", "東京タワーは1958年に完成した。", "この文章によると、東京タワーはいつ完成しましたか？",
      "1958年", "names_passage"),
     ("ja", "東京タワーは1958年に完成した。", "彼はいつ塔を完成させましたか？", "1958年", "leans"),
@@ -236,8 +226,6 @@ FILTERED = [
     ("ko", "남산타워는 1969년에 착공되었다.", "그는 언제 그것을 지었나요?", "1969년", "leans"),
     ("de", "Der Dom wurde 1880 vollendet.", "Wann wurde laut dem Text der Dom fertig?", "1880",
      "names_passage"),
-    ("de", "Der Dom wurde von Otto und Karl erbaut.", "Wer hat den Dom errichtet?", "Karl",
-     "one_of_a_list"),
     ("de", "Der Dom wurde 1880 vollendet.", "Wann wurde er fertig gebaut?", "1880", "leans"),
     ("sl", "Grad so zgradili leta 1144.", "Kdaj so po besedilu zgradili grad?", "1144",
      "names_passage"),
@@ -269,9 +257,9 @@ def test_questions_of_people_pass_the_filters_of_words(shared_data: Path) -> Non
             found.update(name for name, _ in judge.faults(draft, paragraph["context"]))
             asked += 1
     assert asked > 300
-    often = {"copies_passage": 0.08, "one_of_a_list": 0.04}
-    assert [name for name, share in often.items() if found[name] > share * asked] == []
-    assert sum(count for name, count in found.items() if name not in often) <= 0.03 * asked
+    copies = found.pop("copies_passage")
+    assert copies <= 0.08 * asked
+    assert found.total() <= 0.03 * asked
 
 
 @pytest.mark.parametrize(

@@ -12,6 +12,7 @@ from bears.evaluation.comparison.paired import unseen
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.trace_measures import sign_of
 from bears.files.benchmark_state import heading
+from bears.files.intake.yaml_text import table_of
 from bears.files.shown import markdown, markdown_table
 from bears.files.spreadsheet import csv_text
 from bears.files.visible import one_line
@@ -24,20 +25,7 @@ MARKS = (
     "Letters above a mean: the systems over which it is significantly better, p corrected by "
     "Holm's method."
 )
-COLUMNS = {
-    "measure": "measure",
-    "a": "A",
-    "b": "B",
-    "mean_a": "mean A",
-    "mean_b": "mean B",
-    "difference": "A - B",
-    "interval": "95 % interval",
-    "p": "p",
-    "p_holm": "p (Holm)",
-    "smallest_difference": "could show",
-    "n": "n",
-    "verdict": "verdict",
-}
+COLUMNS: Mapping[str, str] = table_of(__file__)
 
 
 def shown(

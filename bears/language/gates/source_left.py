@@ -2,6 +2,7 @@
 
 import re
 
+from bears.files.intake.yaml_text import table_of
 from bears.language import english
 from bears.language.profile import Language, family
 from bears.language.scripts import script_share
@@ -16,12 +17,7 @@ from bears.language.text import (
 )
 
 # Names contain these, and names may stay: the River Clyde, San Ferdinando di Puglia.
-_IN_NAMES = {
-    *("the", "of", "and", "for", "in", "on", "at", "to", "an"),
-    *("de", "del", "della", "di", "da", "do", "dos", "das", "du", "des", "la", "le", "les", "los"),
-    *("las", "el", "von", "van", "der", "den", "ten", "ter", "und", "zu", "af", "av", "og"),
-    *("bin", "ibn", "al"),
-}
+_IN_NAMES = frozenset(table_of(__file__))
 _INTRODUCES = ("Latin", "Greek", "French", "German", "called", "named", "known as", "term", "word")
 _TERM = rf"(?:{'|'.join(_INTRODUCES)}) "
 """After these the source has a foreign term and no word of its own: the Greek anthropos."""
