@@ -127,10 +127,11 @@ def add(name: str, origin: Origin, project: Path) -> bool:
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")
-    drawing = None
+    drawn = ""
     if origin.traces:
-        drawing = draw_benchmark(project, name, origin.traces, origin.documents, origin.count)
-        origin = Origin(documents=drawing.documents, questions=drawing.table)
+        made = draw_benchmark(project, name, origin.traces, origin.documents, origin.count)
+        documents, questions, drawn = made
+        origin = Origin(documents=documents, questions=questions)
         known = {**known, "fields": {**ROLES, **known.get("fields", {})}}
     base, comment, settings, look = _guessed(name, origin, project, known)
     override = [{"override /source@sources.any": origin.source}] if origin.source else []
@@ -148,11 +149,8 @@ def add(name: str, origin: Origin, project: Path) -> bool:
     print(f"{file}: {comment}")
     if look:
         _print(look, project)
-    if drawing:
-        print(
-            f"  {drawing.said}\n  write accept or drop for each question in {drawing.table}; "
-            f"the traced system's own traces: bears compare {drawing.traces} …"
-        )
+    if drawn:
+        print(f"  {drawn}")
     return look is None or bool(look.questions or look.without_gold)
 
 

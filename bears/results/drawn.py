@@ -65,16 +65,12 @@ class DrawnQuestion:
 
     def row(self) -> list[str | int]:
         """Return its row of the table, without a decision."""
-        days = [each.start for each in self.asked]
-        first, last = (datetime.fromtimestamp(t, UTC).date().isoformat() for t in _ends(days))
+        times = sorted(each.start for each in self.asked)
+        first, last = (datetime.fromtimestamp(times[at], UTC).date().isoformat() for at in (0, -1))
         history = json.dumps([asdict(turn) for turn in self.turns], ensure_ascii=False)
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.masked.items()))
         said = history if self.turns else ""
         return ["", self.text, said, len(self.drawn), len(self.asked), first, last, kinds]
-
-
-def _ends(values: Sequence[float]) -> tuple[float, float]:
-    return min(values), max(values)
 
 
 def draw(every: Iterable[Recorded], count: int, language: str, seed: int) -> list[DrawnQuestion]:
@@ -154,31 +150,17 @@ def _groups(texts: Sequence[str]) -> list[int]:
     return [leader[place_of[form]] for form in forms]
 
 
-@dataclass(frozen=True)
-class Drawing:
-    """What was made of traces, in the folder `TRACES` of a project.
-
-    Args:
-        documents: the folder of the documents.
-        table: in which people accept or drop the questions.
-        traces: of the traced system.
-        said: what was read, drawn and masked.
-    """
-
-    documents: Path
-    table: Path
-    traces: Path
-    said: str
-
-
 TRACES = Path("traces")
 SEED = 20_231_122
 
 
 def draw_benchmark(
     project: Path, name: str, files: Sequence[Path], documents: Path | None, count: int
-) -> Drawing:
-    """Draw the questions of a benchmark from traces; git ignores the files that are written.
+) -> tuple[Path, Path, str]:
+    """Draw the questions of a benchmark from traces, into the folder `TRACES` of a project.
+
+    Git ignores that folder. It has the table in which people accept or drop questions, and the
+    traces of the system that were drawn.
 
     Args:
         project: its folder.
@@ -186,6 +168,9 @@ def draw_benchmark(
         files: of the traces, see `bears.results.recorded_files.read_recorded`.
         documents: their folder; None: a folder is made of the passages that were found.
         count: how many questions to draw.
+
+    Returns:
+        The folder of the documents, the table, and a sentence about what was drawn and masked.
 
     Raises:
         FormatError: the traces cannot be read, or have no question or no passage.
@@ -214,9 +199,10 @@ def draw_benchmark(
     said = (
         f"{drawn} of {len(every)} traces drawn, which ask {len(questions)} questions; masked: "
         f"{', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items())) or 'nothing'}; searches: "
-        f"{', '.join(tools) or 'those of retrievers'}"
+        f"{', '.join(tools) or 'those of retrievers'}\n  write accept or drop for each question in "
+        f"{table}; the system's own traces are in {traces}"
     )
-    return Drawing(documents, table, traces, said)
+    return documents, table, said
 
 
 def _language(every: Iterable[Recorded]) -> str:

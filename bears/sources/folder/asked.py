@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import attrgetter
+from os.path import normpath
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -12,6 +13,7 @@ from bears.errors import BearsError, FormatError, SourceError
 from bears.files.intake.files import json_value, lines, numbered_lines
 from bears.files.intake.tables import parquet_rows
 from bears.files.intake.yaml_text import yaml_value
+from bears.files.shown import complain
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
 from bears.identity import question_id
@@ -150,8 +152,6 @@ class Places:
         return Found(file, span, "; ".join(filter(None, remarks)))
 
 
-UNDECIDED = "decision"
-"""The line of a remark on questions that were neither accepted nor dropped."""
 SHOWN = 10
 """The number of bad rows that a message lists."""
 
@@ -246,7 +246,10 @@ def questions(
         except ValueError as error:
             wrong.append(f"{line}: {error}")
     if undecided and "decision" in reading.fields:
-        remarks.append((UNDECIDED, f"{undecided} questions are neither accepted nor dropped"))
+        complain(
+            f"{normpath(path)}: {undecided} questions are neither accepted nor dropped; look at "
+            "them before you commit or publish anything"
+        )
     if wrong:
         more = f"; and {len(wrong) - SHOWN} more" if len(wrong) > SHOWN else ""
         raise SourceError(f"{path}: {'; '.join(wrong[:SHOWN])}{more}")

@@ -5,7 +5,6 @@ from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import chain, takewhile
-from os.path import normpath
 from pathlib import Path
 from typing import Annotated
 
@@ -15,12 +14,11 @@ from bears.config.shape import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
 from bears.files.records import read_questions, stream_documents
-from bears.files.shown import complain
 from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.layout import TEXTS
-from bears.sources.folder.asked import ENDINGS, UNDECIDED, Places, check_asked, questions
+from bears.sources.folder.asked import ENDINGS, Places, check_asked, questions
 from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts, RowRecords, own_question, pool_document
@@ -106,8 +104,6 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
         parts.report.remarks.append((f"{table.name}, field {name}", what, ""))
     parts.count(table, sum(map(len, found)))
     for line, text in remarks:
-        if line == UNDECIDED:
-            complain(
                 f"{normpath(table)}: {text}; look at them before you commit or publish anything"
             )
         parts.report.remarks.append((f"{table.name}, {line}", text, ""))
