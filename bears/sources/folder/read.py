@@ -104,8 +104,6 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
         parts.report.remarks.append((f"{table.name}, field {name}", what, ""))
     parts.count(table, sum(map(len, found)))
     for line, text in remarks:
-                f"{normpath(table)}: {text}; look at them before you commit or publish anything"
-            )
         parts.report.remarks.append((f"{table.name}, {line}", text, ""))
         parts.report.notes[f"lines of {table.name} with a remark in the report"] += 1
     yield from found
