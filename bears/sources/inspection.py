@@ -1,7 +1,7 @@
 """Guess the description of a set: its shape, its fields, its language and licence."""
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
@@ -77,30 +77,27 @@ def inspect(
     """
     place = given.path or given.hub
     problems: dict[str, str] = {}
-    late: dict[str, str] = {}
     for shape in guess:
-        if shape == "pairs" and late:
-            # Nearly everything can be read as pairs, with an answer as the passage.
-            continue
         split = given.split or ("test" if shape == "beir" else "")
         tried = checked(replace(given, shape=shape, split=split))
         try:
-            for fields in _fields(tried, root, record):
-                guessed = fields is not given.fields and bool(fields)
-                if look := _look(replace(tried, fields=fields), fixed, root, record, guessed):
-                    return look
+            fields = _fields(tried, root, record)
+            guessed = fields is not given.fields
+            if look := _look(replace(tried, fields=fields), fixed, root, record, guessed):
+                return look
         except MalformedRow as error:
-            problems[shape] = error.what
+            # The rows before have this shape, so that no other one is tried.
             if error.row > 1:
-                late[shape] = (
+                raise SourceError(
                     f"{error.what}. To leave out such rows, add on_bad_row=skip; with `bears new`: "
                     "--set on_bad_row=skip"
-                )
+                ) from None
+            problems[shape] = error.what
         except BearsError as error:
             problems[shape] = str(error).rstrip(".")
         problems.setdefault(shape, f"{place}: no row has a question with gold")
-    # A problem of a later row, or of all shapes, is not a matter of the shape.
-    if len(each := {*late.values()} or {*problems.values()}) == 1:
+    # A problem of all shapes is not a matter of the shape.
+    if len(each := {*problems.values()}) == 1:
         raise SourceError(*each)
     if choice := next((each for each in problems.values() if "Choose: " in each), ""):
         raise SourceError(choice)
@@ -140,11 +137,10 @@ def _first_row(given: Source, root: Path, record: Path) -> Row:
     return row if isinstance(row, dict) else {}
 
 
-def _fields(given: Source, root: Path, record: Path) -> Iterator[dict[str, str] | None]:
-    """Yield the given fields; else none, or the likely names of those that a row lacks."""
+def _fields(given: Source, root: Path, record: Path) -> dict[str, str] | None:
+    """Return the given fields; without any, the likely names of those that the first row lacks."""
     if given.fields or given.shape not in ("squad", "pairs"):
-        yield given.fields
-        return
+        return given.fields
     # Other fields of pairs are optional, and much has "id" in its name.
     wanted = ("question", "positive", "answers") if given.shape == "pairs" else tuple(GUESSES)
     words = {word: names for word, names in SHAPES[given.shape].words.items() if word in wanted}
@@ -156,7 +152,7 @@ def _fields(given: Source, root: Path, record: Path) -> Iterator[dict[str, str] 
             like = (name for name in like if word == "id" or not isinstance(row[name], int | float))
             if name := next((name for name in like if name not in found.values()), ""):
                 found[word] = name
-    yield found or None
+    return found or given.fields
 
 
 def _look(
