@@ -176,8 +176,8 @@ def draw_benchmark(
         FormatError: the traces cannot be read, or have no question or no passage.
         BearsError: the documents cannot be read.
     """
-    folder = project / TRACES
-    write_text(folder / ".gitignore", "*\n")
+    folder = project / TRACES / name
+    write_text(project / TRACES / ".gitignore", "*\n")
     if documents is None:
         passages = PassageTexts()
         every, _ = read_recorded(files, passages)

@@ -52,7 +52,10 @@ def ledger(project: Path) -> list[dict[str, str]]:
         (["replies"], "required: COMMAND"),
         (["replace", "q-one"], "required: --reason"),
         (["replies", "import"], "required: BENCHMARK, FOLDER"),
-        (["compare", "--by", "color"], "invalid choice: 'color' (choose from 'type', 'source')"),
+        (
+            ["compare", "--by", "color"],
+            "invalid choice: 'color' (choose from 'type', 'source', 'turn')",
+        ),
         (["report", "--top", "high"], "invalid int value: 'high'"),
     ],
 )

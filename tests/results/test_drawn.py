@@ -8,6 +8,7 @@ import random
 import string
 import subprocess
 from collections import Counter
+from contextlib import chdir
 from pathlib import Path
 from statistics import fmean
 
@@ -230,15 +231,19 @@ def test_of_a_thousand_planted_secrets_none_is_kept(tmp_path: Path) -> None:
         )
     file = tmp_path / "week.jsonl"
     file.write_text("".join(f"{json.dumps(row)}\n" for row in rows), "utf-8")
-    for name, more in (("ours", ["--documents", str(documents)]), ("alone", [])):
-        project = tmp_path / name
-        words = ["init", str(project), "--traces", str(file), *more, "--count", "1000"]
-        assert main([*words, "--set", "language=en"]) == 0
-        with (project / "traces/questions.csv").open(encoding="utf-8") as stream:
+    project = tmp_path / "ours"
+    options = ["--traces", str(file), "--count", "1000", "--set", "language=en"]
+    assert main(["init", str(project), "--documents", str(documents), *options]) == 0
+    # Without the documents, the passages are the documents.
+    with chdir(project):
+        assert main(["new", "alone", *options]) == 0
+        assert main(["new", "alone", *options]) == 1
+    for name in ("ours", "alone"):
+        with (project / f"traces/{name}/questions.csv").open(encoding="utf-8") as stream:
             table = list(csv.DictReader(stream))
         assert sum(int(row["weight"]) for row in table) == 250
         assert all(row["masked"] for row in table)
-        assert len([*read_traces(project / f"traces/{name}.traces.jsonl")]) == 250
+        assert len([*read_traces(project / f"traces/{name}/{name}.traces.jsonl")]) == 250
         git = ["git", "log", "--all", "-p"]
         history = subprocess.run(
             git, cwd=project, capture_output=True, text=True, check=True

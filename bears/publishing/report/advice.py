@@ -61,7 +61,8 @@ def mean_of(system: System, measure: str, chosen: Any = slice(None)) -> dict[str
     """Return the mean of the chosen questions and its interval; None without a value."""
     if measure not in system.values:
         return None
-    values, kinds = system.values[measure][chosen].to_numpy(float), system.kinds[chosen]
+    values = system.values[measure][chosen].to_numpy(float)
+    kinds = system.kinds[chosen] if len(system.kinds) else system.kinds
     if WEIGHT in kinds:
         values = values.repeat(kinds[WEIGHT].to_numpy(int))
     defined = [float(value) for value in values if not math.isnan(value)]
