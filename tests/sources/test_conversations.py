@@ -173,6 +173,15 @@ def test_each_question_comes_after_its_earlier_turns(
     assert len({q.question_id for own in found for q in own}) == len(EXPECTED)
 
 
+def test_what_rows_have_in_common_is_no_conversation(folder: Path, tmp_path: Path) -> None:
+    rows = [
+        {"chat_model": "gpt-4o", "threading": "on", "question": q, "document": document, "n": n}
+        for n, (q, _, document) in enumerate(each for talk in TALKS for each in talk[:1])
+    ]
+    found = read(write(tmp_path, "json", rows), folder)
+    assert [(len(own), own[0].turns) for own in found] == [(1, ())] * len(rows)
+
+
 def test_two_questions_of_one_turn_are_refused(folder: Path, tmp_path: Path) -> None:
     rows = [
         {"conversation": "c", "turn": 1, "question": "Who?", "document": "hr/remote_work.md"},

@@ -317,11 +317,11 @@ def _quotes(share: float, each: Field) -> bool:
 def _joins_rows(each: Field) -> bool:
     """Return whether it names conversations, of which some have several rows."""
     values = Counter(cell.value for cell in each.cells)
-    return each.named("conversation") > 0 and not each.spoken and 1 < len(each.cells) > len(values)
+    return each.named("conversation") > 1 and not each.spoken and 1 < len(each.cells) > len(values)
 
 
 def _numbers(each: Field) -> bool:
-    return each.named("turn") > 0 and each.share(re.compile(r"\d{1,9}").fullmatch) == 1
+    return each.named("turn") > 1 and each.share(re.compile(r"\d{1,9}").fullmatch) == 1
 
 
 def _answers(each: Field, quoted: float) -> bool:
