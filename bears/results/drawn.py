@@ -88,7 +88,7 @@ def draw(every: Iterable[Recorded], count: int, language: str, seed: int) -> lis
     ordered = sorted((each for each in every if each.question), key=lambda each: each.start)
     kept = {text: masked(text, language) for text in {each.question for each in ordered}}
     plain = [kept[each.question][0] for each in ordered]
-    before = _before(ordered, plain, language)
+    before = _before(ordered, plain)
     groups = _groups([_with_turns(*each) for each in zip(plain, before, strict=True)])
     members, drawn = defaultdict[int, list[int]](list), defaultdict[int, list[int]](list)
     for place, group in enumerate(groups):
@@ -103,14 +103,13 @@ def draw(every: Iterable[Recorded], count: int, language: str, seed: int) -> lis
         [(text, _)] = Counter(plain[place] for place in members[group]).most_common(1)
         usual = next(place for place in members[group] if plain[place] == text)
         asked, of_draws = ([ordered[place] for place in each] for each in (members[group], own))
+        said = [Turn(turn.role, masked(turn.content, language)[0]) for turn in before[usual]]
         kinds = kept[ordered[usual].question][1]
-        found.append(DrawnQuestion(text, before[usual], asked, of_draws, kinds))
+        found.append(DrawnQuestion(text, tuple(said), asked, of_draws, kinds))
     return found
 
 
-def _before(
-    ordered: Sequence[Recorded], plain: Sequence[str], language: str
-) -> list[tuple[Turn, ...]]:
+def _before(ordered: Sequence[Recorded], plain: Sequence[str]) -> list[tuple[Turn, ...]]:
     """Return the conversation before each trace."""
     said = defaultdict[str, tuple[Turn, ...]](tuple)
     before = []
@@ -119,7 +118,7 @@ def _before(
         if each.session:
             said[each.session] += (Turn("user", question),)
             if answer := each.reply.answer:
-                said[each.session] += (Turn("assistant", masked(answer, language)[0]),)
+                said[each.session] += (Turn("assistant", answer),)
     return before
 
 
