@@ -21,14 +21,15 @@ repro: .venv/core  ## run the pipeline on the selected benchmark and show its me
 report: .venv/core  ## one HTML page: which retriever to take, and every question
 	bears report
 
-# Two processes of tests have a core each, for which the threads of BLAS would compete.
+# Two processes of tests have a core each, for which the threads of BLAS would compete. Slow tests
+# often wait for programs and disks, so that three of them keep two cores busy.
 test test-slow words: export OPENBLAS_NUM_THREADS = 1
 
 test: .venv/dev  ## all tests but the slow ones
 	pytest -m "not slow" -n 2 --dist worksteal
 
 test-slow: .venv/dev  ## the slow tests alone
-	pytest -m slow -n 2 --dist worksteal
+	pytest -m slow -n 3 --dist worksteal
 
 words: .venv/dev  ## run every word under conf/ to the end of the pipeline (a part of the slow tests)
 	pytest -n 2 tests/stages/test_words.py
