@@ -15,7 +15,7 @@ from statistics import fmean
 import numpy as np
 import pandas as pd
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from bears.cli import main
@@ -95,6 +95,7 @@ def test_a_follow_up_is_asked_after_what_was_said() -> None:
     }
 
 
+@settings(max_examples=25)
 @given(
     st.lists(
         st.tuples(st.floats(0, 1), st.floats(0, 1), st.integers(1, 4)), min_size=3, max_size=12
