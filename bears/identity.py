@@ -1,6 +1,7 @@
 """Ids that depend on what a record is, never on when or where it was sampled."""
 
 import os
+from collections.abc import Iterable
 from urllib.parse import unquote
 from uuid import NAMESPACE_DNS, uuid5
 
@@ -8,6 +9,11 @@ from uuid import NAMESPACE_DNS, uuid5
 def question_id(source: str, upstream_id: str) -> str:
     """Return the id of a question: UUIDv5 of ``q:{source}:{upstream_id}`` in the DNS namespace."""
     return str(uuid5(NAMESPACE_DNS, f"q:{source}:{upstream_id}"))
+
+
+def own_question_id(source: str, turns: Iterable[str], text: str) -> str:
+    """Return the id of a question of a folder; ``turns`` are the texts of the turns before it."""
+    return question_id(source, "\n".join([*turns, text]))
 
 
 def document_id(source: str, original_id: str) -> str:

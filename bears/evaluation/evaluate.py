@@ -3,7 +3,7 @@
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib import import_module
 from types import MappingProxyType
 from typing import Any
@@ -174,9 +174,9 @@ class Evaluation:
     """
 
     values: Columns
-    lowest: Columns
-    highest: Columns
-    answered: NDArray[np.bool_]
+    lowest: Columns = field(default_factory=dict)
+    highest: Columns = field(default_factory=dict)
+    answered: NDArray[np.bool_] = field(default_factory=lambda: np.zeros(0, bool))
     summed: Collection[str] = ()
 
 
@@ -332,10 +332,10 @@ def draws_of(questions: Sequence[Question]) -> NDArray[np.int64]:
 def ceilings(gold: Gold, measures: Sequence[Measure], drawn: Any = slice(None)) -> dict[str, float]:
     """Return the mean of a perfect run for each measure that cannot reach its best value.
 
+    ``strict@2`` cannot reach 1 if questions have three gold documents.
+
     Args:
         drawn: the places of the questions, as `draws_of` returns them.
-
-    ``strict@2`` cannot reach 1 if questions have three gold documents.
     """
     ideal = ideal_ranks([list(relevant(grades).values()) for grades in gold.values()])
     columns = _columns(JudgedRankings(ideal, ideal, ideal.count()), measures, gold)

@@ -23,7 +23,7 @@ LEAST_BITS, LETTERS_BITS = 3.0, 4.3
 """The entropy per character above which a run of letters and digits, or of letters alone, is of a
 secret."""
 WORTH = re.compile(r"[\d@=:]|\S{16}|-----")
-"""What every secret has; looking for them takes milliseconds."""
+"""What every secret has. A text without it is not searched, which would take milliseconds."""
 SAID = re.compile(
     r"(?i:password|passwd|pwd|secret|token|api[ _-]?key)(?: is|\s*[:=])\s*[\"']?([^\s\"',;]{6,})"
 )

@@ -7,7 +7,6 @@ from bears.config.shape import Source
 from bears.errors import ConfigurationError
 from bears.files.intake.yaml_text import table_of
 
-# Script (the beginning of its letters' Unicode names) to the languages written in it.
 SCRIPTS: dict[str, tuple[str, ...]] = {}
 """Primary subtag to the scripts of its texts, named as in `bears.language.scripts`."""
 for _script, _subtags in table_of(__file__).items():

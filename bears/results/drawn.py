@@ -18,7 +18,7 @@ from bears.errors import FormatError
 from bears.files.records import write_text
 from bears.files.spreadsheet import write_csv
 from bears.files.traces import write_traces
-from bears.identity import identifier_of, question_id
+from bears.identity import identifier_of, own_question_id
 from bears.language.declared import identified
 from bears.language.personal import masked
 from bears.layout import LOCAL
@@ -61,7 +61,7 @@ class DrawnQuestion:
 
     def question_id(self, source: str) -> str:
         """Return the id that the source of a folder gives it."""
-        return question_id(source, "\n".join([*(turn.content for turn in self.turns), self.text]))
+        return own_question_id(source, (turn.content for turn in self.turns), self.text)
 
     def row(self) -> list[str | int]:
         """Return its row of the table, without a decision."""
@@ -142,7 +142,7 @@ def _groups(texts: Sequence[str]) -> list[int]:
             rows, known[: start + len(rows)], scorer=fuzz.ratio, score_cutoff=ALIKE, workers=-1
         )
         for place, row in enumerate(scores, start=start):
-            alike = (int(other) for other in row[:place].nonzero()[0] if other < place)
+            alike = (int(other) for other in row[:place].nonzero()[0])
             first = (o for o in alike if leader[o] == o and numbers[o] == numbers[place])
             leader[place] = next(first, place)
     place_of = {form: place for place, form in enumerate(known)}
@@ -176,6 +176,9 @@ def draw_benchmark(
         BearsError: the documents cannot be read.
     """
     folder = project / TRACES / name
+    table, traces = folder / "questions.csv", folder / f"{name}{ENDING}"
+    if table.exists():
+        raise FormatError(f"{table} is there, with people's decisions; move it to draw anew")
     write_text(project / TRACES / ".gitignore", "*\n")
     if documents is None:
         passages = PassageTexts()
@@ -188,9 +191,6 @@ def draw_benchmark(
         raise FormatError(f"none of {len(every)} traces says what a user asked")
     language = _language(every)
     questions = draw(every, count, language, SEED)
-    table, traces = folder / "questions.csv", folder / f"{name}{ENDING}"
-    if table.exists():
-        raise FormatError(f"{table} is there, with people's decisions; move it to draw anew")
     write_csv(table, COLUMNS, [each.row() for each in questions])
     write_traces(traces, traces_of(questions, name, matcher, language))
     kinds = sum((Counter(each.masked) for each in questions), Counter[str]())
@@ -262,8 +262,8 @@ class PassageTexts(PassageMatcher):
         name = passage.source or passage.id
         return Chunk(name) if name and passage.text.strip() else None
 
-    def write(self, folder: Path, language: str) -> int:
-        """Write a file for each document, with what was found of it; return how many there are.
+    def write(self, folder: Path, language: str) -> None:
+        """Write a file for each document, with what was found of it.
 
         Raises:
             FormatError: no trace has a passage with the name of its document.
@@ -271,12 +271,9 @@ class PassageTexts(PassageMatcher):
         for name, texts in self._texts.items():
             words = re.sub(r"[^\w.-]+", "-", identifier_of(name)).strip("-.") or "document"
             text = "\n\n".join(masked(each, language)[0] for each in texts)
-            path = folder / f"{words[-150:]}.txt"
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(text, encoding="utf-8")
+            write_text(folder / f"{words[-150:]}.txt", text)
         if not self._texts:
             raise FormatError(
                 "no trace has the text of a passage with the name of its document; name the folder "
                 "of the documents: --documents FOLDER"
             )
-        return len(self._texts)

@@ -186,7 +186,7 @@ def _of_one_search(system: System, names: Collection[str]) -> pd.DataFrame:
     if "usd" in names and (usd := system.costs.usd) and usd[0] == usd[1]:
         # Other prices are estimates.
         found["usd"] = np.full(len(questions), usd[0] / 1000)
-    values, _ = frames_of(Evaluation(found, {}, {}, np.zeros(0, bool)), questions)
+    values, _ = frames_of(Evaluation(found), questions)
     return values[[name for name in names if name in values]]
 
 
@@ -245,7 +245,7 @@ def values_of(repeat: Repeat, records: Records) -> pd.DataFrame:
         measures = list(map(parse_measure, dict.fromkeys(records.evaluate.measures)))
         documents = stream_documents(records.corpus)
         found |= evaluation_of(repeat, records.decided, documents, measures).values
-    values, _ = frames_of(Evaluation(found, {}, {}, np.zeros(0, bool)), questions)
+    values, _ = frames_of(Evaluation(found), questions)
     return values
 
 
@@ -278,7 +278,7 @@ def system_of_traces(path: Path, records: Records) -> System:
         rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
     values = averaged(rows)
     what = f"traces, {len(repeats)} repeats" if len(repeats) > 1 else "traces"
-    _, kinds = frames_of(Evaluation({}, {}, {}, np.zeros(0, bool)), records.source, records.lineage)
+    _, kinds = frames_of(Evaluation({}), records.source, records.lineage)
     return System(
         path.stem,
         what,

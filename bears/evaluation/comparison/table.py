@@ -91,10 +91,8 @@ def _parts(result: Mapping[str, Any], kinds: Sequence[str]) -> list[str | pd.Dat
     for kind in kinds:
         for value, part in result["by"].get(kind, {}).items():
             few = f" ({part['few']})" if part["few"] else ""
-            parts += [
-                f"{value if kind == 'turn' else f'{kind} {value}'}, n = {part['n']}{few}",
-                pairs_table(part["pairs"], two),
-            ]
+            group = value if kind == "turn" else f"{kind} {value}"
+            parts += [f"{group}, n = {part['n']}{few}", pairs_table(part["pairs"], two)]
     return [*parts, *_remarks(result, two, kinds)]
 
 

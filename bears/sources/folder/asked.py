@@ -16,7 +16,7 @@ from bears.files.intake.yaml_text import yaml_value
 from bears.files.shown import complain
 from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
-from bears.identity import question_id
+from bears.identity import own_question_id
 from bears.language.quotations import Holders, Match, QuotedText
 from bears.sources.folder.fields import (
     ENDS_ASKING,
@@ -348,7 +348,7 @@ def _made(
     several = [Answer("free-form", answer, None) for answer in answers] if answers[1:] else []
     asked = pool_question(
         dataset,
-        question_id(name, "\n".join([*(turn.content for turn in turns), text])),
+        own_question_id(name, (turn.content for turn in turns), text),
         text,
         next(iter(answers), ""),
         each.gold,
