@@ -200,12 +200,12 @@ def results_of(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         reference; and ``all``, ``by_type``, ``by_source`` and, of conversations, ``by_turn``, each
         with ``n`` questions; the scores of `mean_scores`; ``pass_rate`` over the questions with a
         verdict, and ``pass_bounds`` over all of them, counting the ``unscored`` as fails and as
-        passes; the number of citations of documents that were not shown; the number of answers that speak to
-        the judge; `calibration_errors`; `further_measures`; and a count of each cause. A value is
-        null if it is undefined. ``interval_95`` is Wilson's for the pass rate. With repeats,
-        ``repeats`` and ``judgements`` say how many. Items without a ruling count as the lowest one:
-        ``unscored_items`` says how many there are, and ``bounds`` has the means with all of them
-        counted as the lowest and as the highest.
+        passes; the number of citations of documents that were not shown; the number of answers
+        that speak to the judge; `calibration_errors`; `further_measures`; and a count of each
+        cause. A value is null if it is undefined. ``interval_95`` is Wilson's for the pass rate.
+        With repeats, ``repeats`` and ``judgements`` say how many. Items without a ruling count as
+        the lowest one: ``unscored_items`` says how many there are, and ``bounds`` has the means
+        with all of them counted as the lowest and as the highest.
     """
 
     def grouped(key: Callable[[Question], str]) -> dict[str, Any]:
