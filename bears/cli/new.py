@@ -66,6 +66,8 @@ class Origin:
     set_: Sequence[str] = ()
 
     def __post_init__(self) -> None:
+        if self.count < 1:
+            raise ConfigurationError(f"--count is {self.count}; expected a number from 1")
         if self.questions and self.traces:
             raise ConfigurationError("--questions and --traces are given; expected one of them")
         if self.questions and not self.documents:

@@ -65,8 +65,9 @@ class DrawnQuestion:
 
     def row(self) -> list[str | int]:
         """Return its row of the table, without a decision."""
-        times = sorted(each.start for each in self.asked)
-        first, last = (datetime.fromtimestamp(times[at], UTC).date().isoformat() for at in (0, -1))
+        # Traces may lack their time.
+        times = [datetime.fromtimestamp(each.start, UTC) for each in self.asked if each.start]
+        first, last = (f"{of(times):%Y-%m-%d}" if times else "" for of in (min, max))
         history = json.dumps([asdict(turn) for turn in self.turns], ensure_ascii=False)
         kinds = ", ".join(f"{count} {kind}" for kind, count in sorted(self.masked.items()))
         said = history if self.turns else ""

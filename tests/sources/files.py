@@ -29,10 +29,14 @@ def array(value: Any) -> bytes:
 
 
 def parts_of(
-    name: str, tables: Mapping[str, Sequence[Path]], folder: Path = LOCAL, **settings: Any
+    name: str,
+    tables: Mapping[str, Sequence[Path]],
+    folder: Path = LOCAL,
+    fields: dict[str, str] | None = None,
+    **settings: Any,
 ) -> Parts:
     """Return the tables of a source of which nothing else is known."""
-    return Parts(Source(name, "en", "", settings=settings), tables, folder)
+    return Parts(Source(name, "en", "", settings=settings, fields=fields), tables, folder)
 
 
 def table(rows: Rows) -> bytes:

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import Any
 
 import pytest
@@ -81,14 +83,34 @@ def rows_of(form: str, speak: tuple[str, str, str, str], names: dict[str, str]) 
                 {"input": spoken(TALKS[talk], turn, True), **own(talk, turn)}
                 for talk, turn in places
             ]
-        case "history":
+        case "history" | "text" | "texts" | "pairs" | "objects":
+            earlier = {
+                "history": lambda talk, turn: spoken(talk, turn, False),
+                "text": lambda talk, turn: "\n".join(
+                    f"{speak[2 if each.role == 'user' else 3]}: {each.content}"
+                    for each in before(talk, turn)
+                ),
+                "texts": lambda talk, turn: [each.content for each in before(talk, turn)],
+                "pairs": lambda talk, turn: [[q, a] for q, a, _ in talk[:turn]],
+                "objects": lambda talk, turn: [{"q": q, "said": a} for q, a, _ in talk[:turn]],
+            }[form]
             return [
                 {
                     "question": TALKS[talk][turn][0],
-                    "chat_history": spoken(TALKS[talk], turn, False),
+                    "chat_history": earlier(TALKS[talk], turn),
                     **own(talk, turn),
                 }
                 for talk, turn in places
+            ]
+        case "parallel":
+            return [
+                {
+                    names["conversation"]: f"c{talk}",
+                    "questions": [q for q, _, _ in each],
+                    names["answer"]: [{"text": a} for _, a, _ in each],
+                    names["document"]: [document for _, _, document in each],
+                }
+                for talk, each in enumerate(TALKS)
             ]
         case "mtrag":
             return [
@@ -117,10 +139,13 @@ def rows_of(form: str, speak: tuple[str, str, str, str], names: dict[str, str]) 
     ]
 
 
-def read(file: Path, folder: Path) -> list[list[Question]]:
+def read(
+    file: Path, folder: Path, fields: Mapping[str, str] = MappingProxyType({})
+) -> list[list[Question]]:
     """Return the questions of a file, those of a conversation together."""
     with TemporaryDirectory() as kept:
-        parts = parts_of("own", {"folder": [folder]}, Path(kept), questions=str(file))
+        tables = {"folder": [folder]}
+        parts = parts_of("own", tables, Path(kept), dict(fields), questions=str(file))
         rows = [
             [r.question for r in row if isinstance(r, SourceQuestion)] for row in read_own(parts)
         ]
@@ -142,10 +167,13 @@ SPEAK = [
     ("from", "value", "human", "gpt"),
     ("type", "message", "Human", "AI"),
 ]
-FORMS = ["columns", "order", "messages", "history", "mtrag", "nested"]
+FORMS = [
+    *("columns", "order", "messages", "history", "mtrag", "nested"),
+    *("text", "texts", "pairs", "objects", "parallel"),
+]
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(FORMS),
     st.sampled_from(SPEAK),
@@ -180,6 +208,40 @@ def test_what_rows_have_in_common_is_no_conversation(folder: Path, tmp_path: Pat
     ]
     found = read(write(tmp_path, "json", rows), folder)
     assert [(len(own), own[0].turns) for own in found] == [(1, ())] * len(rows)
+
+
+@pytest.mark.parametrize("end", ["json", "json wrapped", "jsonl", "yaml", "parquet"])
+@pytest.mark.parametrize("form", ["qas", "parallel", "paraphrases", "SQuAD"])
+def test_several_questions_in_a_row_are_independent_unless_a_person_says_so(
+    folder: Path, tmp_path: Path, form: str, end: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = {
+        "hr/Leave policy.md": ["How many days of leave are there?", "What of unused ones?"],
+        "hr/remote_work.md": ["When do core hours begin?", "Who may work remotely?", "How often?"],
+    }
+    rows = {
+        "qas": lambda own: {"qas": [{"question": each, "n": 1} for each in own]},
+        "parallel": lambda own: {"questions": own, "answers": [{"text": f"{q[:-1]}."} for q in own]},
+        "paraphrases": lambda own: {"question": own},
+        "SQuAD": lambda own: {
+            "paragraphs": [
+                {"context": "", "qas": [{"question": each, "answers": [{"text": "x"}]}]}
+                for each in own
+            ]
+        },
+    }[form]
+    file = write(tmp_path, end, [{"document": doc, **rows(own)} for doc, own in asked.items()])
+    found = [q for own in read(file, folder) for q in own]
+    assert {(q.question, q.turns): q.gold_doc_ids for q in found} == {
+        (each, ()): (doc.replace(" ", "%20"),) for doc, own in asked.items() for each in own
+    }
+    assert "--set 'conversation=(row)'" in capsys.readouterr().err
+    if form != "SQuAD":
+        turns = [q for own in read(file, folder, {"conversation": "(row)"}) for q in own]
+        asked_before = {q.question: [t.content for t in q.turns if t.role == "user"] for q in turns}
+        assert asked_before == {
+            each: own[:n] for own in asked.values() for n, each in enumerate(own)
+        }
 
 
 def test_two_questions_of_one_turn_are_refused(folder: Path, tmp_path: Path) -> None:

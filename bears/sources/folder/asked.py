@@ -4,7 +4,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import groupby, islice
 from operator import attrgetter
-from os.path import normpath
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any
@@ -18,14 +17,13 @@ from bears.files.spreadsheet import read_cells
 from bears.files.visible import blank
 from bears.identity import own_question_id
 from bears.language.quotations import Holders, Match, QuotedText
+from bears.sources.folder.conversations import Rows, one_question_each
 from bears.sources.folder.fields import (
     ENDS_ASKING,
     NEVER_GUESSED,
     Cell,
-    Field,
     FieldReading,
     fields_of,
-    messages_in,
     question_field,
     read_fields,
     unanswerable_rows,
@@ -40,8 +38,6 @@ ENDINGS = (*TABLES, ".json", ".jsonl", ".yaml", ".yml", ".parquet")
 """Of the files that questions are read from."""
 KEY, VALUE = "(key)", "(value)"
 """The names of an object's keys and values, if its values are the rows."""
-CONVERSATION, TURN = "(conversation)", "(turn)"
-"""The names of where a question is, if the rows are conversations."""
 
 
 @dataclass(frozen=True)
@@ -203,7 +199,7 @@ def questions(
             has two answers, or names a document that cannot be found; or a turn has two questions.
             A quotation that is not found is a span that is lost.
     """
-    rows = question_rows(path)
+    rows = question_rows(path, fixed)
     fields = fields_of(row for _, row in rows)
     places.expect(cell.value for each in fields.values() for cell in each.cells)
     try:
@@ -247,7 +243,7 @@ def questions(
             wrong.append(f"{line}: {error}")
     if undecided and "decision" in reading.fields:
         complain(
-            f"{normpath(path)}: {undecided} questions are neither accepted nor dropped; look at "
+            f"{path}: {undecided} questions are neither accepted nor dropped; look at "
             "them before you commit or publish anything"
         )
     if wrong:
@@ -365,19 +361,19 @@ def check_asked(path: Path, fixed: Mapping[str, str]) -> None:
 
     Raises what `questions` raises.
     """
+    rows = question_rows(path, fixed)
     try:
-        question_field(fields_of(row for _, row in question_rows(path)), fixed)
+        question_field(fields_of(row for _, row in rows), fixed)
     except SourceError as error:
         raise SourceError(f"{path}: {error}") from None
 
 
-def question_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
-    """Return the rows of a file of questions, each with what names it in messages.
+def question_rows(path: Path, fixed: Mapping[str, str]) -> Rows:
+    """Return a row for each question of a file, each with what names it in messages.
 
     The file is a table with a header (CSV, a workbook or Parquet), whose cells may hold lists as
     JSON or Python writes them; JSON or YAML: a list of objects, an object of them, or one that has
-    such a list in it; or JSON Lines. Rows that have their questions in a list of objects are
-    conversations.
+    such a list in it; or JSON Lines. A row may have several questions, see `one_question_each`.
 
     Raises:
         SourceError: there is no row.
@@ -386,32 +382,7 @@ def question_rows(path: Path) -> list[tuple[str, dict[str, Any]]]:
     found = list(_rows(path))
     if not found:
         raise SourceError(f"{path}: there is no question in it; expected rows with a question")
-    return _turn_by_turn(found)
-
-
-def _turn_by_turn(rows: list[tuple[str, dict[str, Any]]]) -> list[tuple[str, dict[str, Any]]]:
-    """Return a row for each question, if the rows are conversations that list them."""
-    for name in dict.fromkeys(name for _, row in rows for name in row):
-        lists = [row.get(name) or [] for _, row in rows]
-        if not all(isinstance(each, list) and not messages_in(each) for each in lists):
-            continue
-        parts = [part for each in lists for part in each]
-        others = [{key: row[key] for key in row if key != name} for _, row in rows]
-        objects = all(isinstance(part, dict) for part in parts)
-        if objects and _question_in(parts) and not _question_in(others):
-            return [
-                (f"{line}, {name} {turn}", {**other, CONVERSATION: line, TURN: turn, **part})
-                for (line, _), other, each in zip(rows, others, lists, strict=True)
-                for turn, part in enumerate(each, start=1)
-            ]
-    return rows
-
-
-def _question_in(rows: Sequence[dict[str, Any]]) -> Field | None:
-    try:
-        return question_field(fields_of(rows), {})
-    except SourceError:
-        return None
+    return one_question_each(found, fixed)
 
 
 def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:

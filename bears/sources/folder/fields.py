@@ -95,8 +95,17 @@ class Field:
         return any(cell.turns for cell in self.cells)
 
     def named(self, role: str) -> int:
-        """Return 3 for our name of a role, 2 for another tool's, 1 for a part of one, else 0."""
-        name = self.name.rpartition(".")[2]
+        """Return 3 for our name of a role, 2 for another tool's, 1 for a part of one, else 0.
+
+        A name without any role is called as the object that it is in, such as ``answers.text``.
+        """
+        outer, _, name = self.name.rpartition(".")
+        if not outer or any(self._called(name, other) for other in ROLES):
+            return self._called(name, role)
+        return min(Field(outer).named(role), 1)
+
+    @staticmethod
+    def _called(name: str, role: str) -> int:
         plain = re.sub(r"\W|_", "", name).lower()
         if plain == role:
             return 3

@@ -14,11 +14,13 @@ from bears.config.shape import Source
 from bears.errors import BearsError, MalformedRow, SourceError
 from bears.files.progress import Progress
 from bears.files.records import read_questions, stream_documents
+from bears.files.shown import complain
 from bears.identity import identifier_of
 from bears.language.overlap import overlaps
 from bears.language.tags import unspaced
 from bears.layout import TEXTS
 from bears.sources.folder.asked import ENDINGS, Places, check_asked, questions
+from bears.sources.folder.conversations import ROW
 from bears.sources.folder.documents import KINDS, Content, margins, read_document
 from bears.sources.folder.walk import files_below, leads_outside
 from bears.sources.parts import Parts, RowRecords, own_question, pool_document
@@ -102,6 +104,12 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
     for name, role, example, number in reading.table:
         what = f"{role}, such as {example:.80}: {number}"
         parts.report.remarks.append((f"{table.name}, field {name}", what, ""))
+        if name == ROW and "conversation" not in fixed:
+            complain(
+                f"{table}: a row has several questions, which are asked independently of each "
+                f"other; if they are the turns of a conversation: --set 'conversation={ROW}'; if "
+                "not: --set conversation="
+            )
     parts.count(table, sum(map(len, found)))
     for line, text in remarks:
         parts.report.remarks.append((f"{table.name}, {line}", text, ""))
@@ -126,7 +134,8 @@ def texts_of(folder: Path, record: Path) -> dict[str, str]:
 def table_of(folder: Path, named: str = "") -> Path | None:
     """Return the file of a folder's questions, if there is one. Raises SourceError if two are."""
     if named:
-        return folder / named
+        path = folder / named
+        return path.resolve() if ".." in path.parts else path
     there = [folder / f"{QUESTIONS}{end}" for end in ENDINGS]
     there = [path for path in there if path.exists()]
     if len(there) > 1:
