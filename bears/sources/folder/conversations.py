@@ -73,7 +73,7 @@ def _before(name: str, fixed: Mapping[str, str]) -> bool:
 
 
 def _messages(said: Any) -> Any:
-    """Return what was said before a question as messages, if it has a form that is known.
+    """Return the conversation before a question as messages, if it has a form that is known.
 
     It is a text in which two speakers are named, or a list of texts, of pairs or of objects with a
     question and an answer, in which they take turns. The last one to speak is not the user.
@@ -94,7 +94,7 @@ def _messages(said: Any) -> Any:
 
 
 def _texts(said: Any) -> list[str]:
-    """Return what is said in a list, of an object its question and the longest other text."""
+    """Return the texts in a list; of an object, its question and the longest other text."""
     if not isinstance(said, list):
         return [said] if isinstance(said, str) else []
     if not (asked := _question_in([each for each in said if isinstance(each, dict)], {})):
