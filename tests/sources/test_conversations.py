@@ -221,7 +221,10 @@ def test_several_questions_in_a_row_are_independent_unless_a_person_says_so(
     }
     rows = {
         "qas": lambda own: {"qas": [{"question": each, "n": 1} for each in own]},
-        "parallel": lambda own: {"questions": own, "answers": [{"text": f"{q[:-1]}."} for q in own]},
+        "parallel": lambda own: {
+            "questions": own,
+            "answers": [{"text": f"{each[:-1]}."} for each in own],
+        },
         "paraphrases": lambda own: {"question": own},
         "SQuAD": lambda own: {
             "paragraphs": [
