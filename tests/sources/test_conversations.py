@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -84,7 +84,7 @@ def rows_of(form: str, speak: tuple[str, str, str, str], names: dict[str, str]) 
                 for talk, turn in places
             ]
         case "history" | "text" | "texts" | "pairs" | "objects":
-            earlier = {
+            earlier: dict[str, Callable[..., Any]] = {
                 "history": lambda talk, turn: spoken(talk, turn, False),
                 "text": lambda talk, turn: "\n".join(
                     f"{speak[2 if each.role == 'user' else 3]}: {each.content}"
@@ -93,11 +93,11 @@ def rows_of(form: str, speak: tuple[str, str, str, str], names: dict[str, str]) 
                 "texts": lambda talk, turn: [each.content for each in before(talk, turn)],
                 "pairs": lambda talk, turn: [[q, a] for q, a, _ in talk[:turn]],
                 "objects": lambda talk, turn: [{"q": q, "said": a} for q, a, _ in talk[:turn]],
-            }[form]
+            }
             return [
                 {
                     "question": TALKS[talk][turn][0],
-                    "chat_history": earlier(TALKS[talk], turn),
+                    "chat_history": earlier[form](TALKS[talk], turn),
                     **own(talk, turn),
                 }
                 for talk, turn in places
@@ -219,7 +219,7 @@ def test_several_questions_in_a_row_are_independent_unless_a_person_says_so(
         "hr/Leave policy.md": ["How many days of leave are there?", "What of unused ones?"],
         "hr/remote_work.md": ["When do core hours begin?", "Who may work remotely?", "How often?"],
     }
-    rows = {
+    rows: dict[str, Callable[..., Any]] = {
         "qas": lambda own: {"qas": [{"question": each, "n": 1} for each in own]},
         "parallel": lambda own: {
             "questions": own,
@@ -232,8 +232,9 @@ def test_several_questions_in_a_row_are_independent_unless_a_person_says_so(
                 for each in own
             ]
         },
-    }[form]
-    file = write(tmp_path, end, [{"document": doc, **rows(own)} for doc, own in asked.items()])
+    }
+    golden = [{"document": doc, **rows[form](own)} for doc, own in asked.items()]
+    file = write(tmp_path, end, golden)
     found = [q for own in read(file, folder) for q in own]
     assert {(q.question, q.turns): q.gold_doc_ids for q in found} == {
         (each, ()): (doc.replace(" ", "%20"),) for doc, own in asked.items() for each in own
