@@ -117,6 +117,10 @@ def write(path: Path, form: str, rows: list[dict[str, Any]]) -> Path:
         path.write_text(json.dumps(whole), "utf-8")
     elif form == "json keyed":
         path.write_text(json.dumps({f"case-{n}": each for n, each in enumerate(rows)}), "utf-8")
+    elif form in ("json columns", "json pandas"):
+        columns = {name: [each.get(name) for each in rows] for name in names}
+        keyed = {name: dict(enumerate(column)) for name, column in columns.items()}
+        path.write_text(json.dumps(columns if form == "json columns" else keyed), "utf-8")
     elif form in ("jsonl", "json lines"):
         path.write_text("".join(f"{json.dumps(each)}\n" for each in rows), "utf-8")
     elif form == "yaml":
@@ -137,7 +141,8 @@ def write(path: Path, form: str, rows: list[dict[str, Any]]) -> Path:
     return path
 
 
-FORMS = ["json", "json wrapped", "json keyed", "jsonl", "json lines"]
+FORMS = ["json", "json wrapped", "json keyed", "json columns", "json pandas"]
+FORMS += ["jsonl", "json lines"]
 FORMS += ["yaml", "csv", "tsv", "xlsx", "parquet"]
 
 
@@ -149,7 +154,7 @@ def shapes(draw: st.DrawFn) -> tuple[str, list[dict[str, Any]], dict[str, bool]]
         has["quotation"] = True
     names = {role: draw(st.sampled_from(every)) for role, every in NAMES.items()}
     way = WAYS[draw(st.sampled_from(sorted(WAYS)))]
-    lists, nested, inner = (draw(st.booleans()) for _ in range(3))
+    lists, nested, inner, boxed = (draw(st.booleans()) for _ in range(4))
     form = draw(st.sampled_from(FORMS))
     # A cell of Parquet has one type.
     noise = draw(st.lists(st.sampled_from(sorted(NOISE)), max_size=4, unique=True))
@@ -164,7 +169,7 @@ def shapes(draw: st.DrawFn) -> tuple[str, list[dict[str, Any]], dict[str, bool]]
             gold[names["quotation"]] = [[words, "words of no file"]] if inner else words
         each: dict[str, Any] = {names["question"]: question}
         if has["answer"]:
-            each[names["answer"]] = answer
+            each[names["answer"]] = {"text": [answer], "start": [n]} if boxed else answer
         each |= {"references": [gold]} if nested else gold
         rows.append({**{name: NOISE[name](n) for name in noise}, **each})
     order = draw(st.permutations(list(rows[0])))

@@ -372,8 +372,8 @@ def question_rows(path: Path, fixed: Mapping[str, str]) -> Rows:
     """Return a row for each question of a file, each with what names it in messages.
 
     The file is a table with a header (CSV, a workbook or Parquet), whose cells may hold lists as
-    JSON or Python writes them; JSON or YAML: a list of objects, an object of them, or one that has
-    such a list in it; or JSON Lines. A row may have several questions, see `one_question_each`.
+    JSON or Python writes them; JSON or YAML: a list of objects, an object of them or of columns, or
+    one that has such a list in it; or JSON Lines. A row may have several questions, see `one_question_each`.
 
     Raises:
         SourceError: there is no row.
@@ -406,8 +406,11 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
         yaml = ending in (".yaml", ".yml")
         value = yaml_value(path) if yaml else json_value(path, nan="none")
         found = [*_lists(value)]
-        if not found and isinstance(value, dict):
-            found = [[{KEY: key, VALUE: each} for key, each in value.items()]]
+        if isinstance(value, dict):
+            pairs = [{KEY: key, VALUE: each} for key, each in value.items()]
+            columns, others = _by_column(value), found or [pairs]
+            more = _number_asked(columns) - max(map(_number_asked, others))
+            found = [columns] if more > 0 or (more == 0 and not found) else others
         if len(found) > 1:
             found = [rows for rows in found if _asking(rows)]
         if len(found) > 1:
@@ -431,6 +434,21 @@ def _asking(rows: Sequence[Any]) -> bool:
     return any(each.spoken or each.share(ENDS_ASKING.search) >= 0.5 for each in fields)
 
 
+def _number_asked(rows: Sequence[Any]) -> int:
+    """Return how many values of one field ask, at most."""
+    return max((sum(c.asks for c in each.cells) for each in fields_of(rows).values()), default=0)
+
+
+def _by_column(value: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Return the rows of an object of columns, each a list, or an object with names of rows."""
+    rows: dict[Any, dict[str, Any]] = {}
+    for name, column in value.items():
+        named = dict(enumerate(column)) if isinstance(column, list) else column
+        for key, each in named.items() if isinstance(named, dict) else ():
+            rows.setdefault(key, {KEY: key})[name] = each
+    return [*rows.values()]
+
+
 def _is_lines(path: Path) -> bool:
     """Return whether each of a file's first two lines begins a JSON object."""
     # Within one object, a name follows its bracket.
@@ -447,4 +465,5 @@ def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
         if inner and not (rows and len(inner) > 1):
             yield from inner
         elif rows:
-            yield [{KEY: key, **row} for key, row in value.items()]
+            by_row = [{KEY: key, **row} for key, row in value.items()]
+            yield max(by_row, _by_column(value), key=_number_asked)

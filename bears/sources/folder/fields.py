@@ -29,6 +29,8 @@ SPEAKERS = {word: role for role, words in _TABLE["speakers"].items() for word in
 ENDS_ASKING = re.compile(r"[?？؟\u037e՞]\W*$")
 CODE = re.compile(r"\S*[\d_]\S*")
 """An id or a number."""
+NOTHING = " -–—/.…"
+"""What people write where there is nothing."""
 FLAGS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 NO_ANSWER = re.compile(r"(un-?|not[ _-])answerable|no[ _-]?answer|out[ _-]of[ _-]scope", re.I)
 LONG = 20
@@ -53,6 +55,11 @@ class Cell:
     value: str
     inner: bool = False
     turns: tuple[Turn, ...] = ()
+
+    @property
+    def asks(self) -> bool:
+        """Return whether it ends like a question."""
+        return bool(ENDS_ASKING.search(self.value))
 
     @property
     def group(self) -> tuple[tuple[str, int], ...]:
@@ -137,7 +144,7 @@ def fields_of(rows: Iterable[Any]) -> dict[str, Field]:
     found: dict[str, Field] = {}
     for number, row in enumerate(rows):
         for name, cell in _leaves(row, "", Cell(number, (), "")):
-            if cell.value.strip():
+            if cell.value.strip(NOTHING):
                 found.setdefault(name, Field(name)).cells.append(cell)
     return found
 
