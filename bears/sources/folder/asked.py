@@ -373,7 +373,8 @@ def question_rows(path: Path, fixed: Mapping[str, str]) -> Rows:
 
     The file is a table with a header (CSV, a workbook or Parquet), whose cells may hold lists as
     JSON or Python writes them; JSON or YAML: a list of objects, an object of them or of columns, or
-    one that has such a list in it; or JSON Lines. A row may have several questions, see `one_question_each`.
+    one that has such a list in it; or JSON Lines. A row may have several questions, see
+    `one_question_each`.
 
     Raises:
         SourceError: there is no row.
