@@ -47,7 +47,8 @@ def import_traces(
         out: the file to write, such as agent.traces.jsonl
         benchmark: its records must be in data/
         id: the attribute with the question_id
-        search_tool: a tool whose calls are searches, whatever they find; may be given repeatedly
+        search_tool: a tool, or another operation, whose calls are searches, whatever they find; may
+            be given repeatedly
         not_search: a tool whose calls are not searches; may be given repeatedly
         drop: an attribute that is not read, or the beginning of its name; may be given repeatedly
     """
@@ -91,6 +92,10 @@ def import_traces(
         print(f"{tool} is a search: {why}; otherwise: --not-search {tool}")
     if unread:
         complain(unread_marks(unread))
+    if not any(trace.searches for trace in traces):
+        complain(
+            "no trace has a search; if an operation of the system searches: --search-tool NAME"
+        )
     for what, count in counts.items():
         if count:
             complain(f"{count} {what}")

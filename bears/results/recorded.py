@@ -33,8 +33,10 @@ LONGEST = 20_000
 """Longer texts are not looked through for a question."""
 MESSAGE = re.compile(r"(?:llm\.input_messages|gen_ai\.prompt)\.(\d+)\.(?:message\.)?(\w+)(.*)")
 REPLIED = re.compile(r"(?:llm\.output_messages|gen_ai\.completion)\.\d+\.(?:message\.)?content")
-RESULT = re.compile(r"output|result|completion|response|answer")
-"""The names of attributes that say what came out, and not what was asked."""
+RESULT = re.compile(r"output|result|completion|response|answer|mime_type")
+"""The names of attributes that do not say what was asked."""
+PRINTED = re.compile(r"[\[(]*\w+\(\w+=.*\)[\])]*", re.DOTALL)
+"""An object as Python prints it, which is no text of a user or a model."""
 FINAL = "final_answer"
 """The tool whose argument is an agent's answer."""
 Attributes = Mapping[str, Any]
@@ -206,14 +208,17 @@ def flat(value: Any, prefix: str = "") -> Iterator[tuple[str, Any]]:
         yield from flat(part, f"{prefix}.{name}" if prefix else str(name))
 
 
-def operation(span: RecordedSpan, matcher: PassageMatcher, named: str = "") -> Operation:
+def operation(
+    span: RecordedSpan, matcher: PassageMatcher, named: str = "", tools: Collection[str] = ()
+) -> Operation:
     """Return what is kept of a span.
 
     Args:
         matcher: of the passages with documents.
         named: the attribute that names the question.
+        tools: names of spans that are calls of a tool, whatever their kind.
     """
-    kind, output = span.kind, span.first(*OUTPUTS)
+    kind, output = "TOOL" if span.name in tools else span.kind, span.first(*OUTPUTS)
     if kind in ("RETRIEVER", "RERANKER"):
         prefix = "retrieval.documents" if kind == "RETRIEVER" else "reranker.output_documents"
         passages = _documents(span, prefix)
@@ -350,7 +355,7 @@ def _messages(span: RecordedSpan) -> Iterator[str]:
     numbered: defaultdict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
     for name, value in span.attributes.items():
         if (match := MESSAGE.match(name)) and not match[3].endswith(".type"):
-            numbered[int(match[1])][match[2]].append(str(value))
+            numbered[int(match[1])][match[2]].append(text_of(value, ASKED) or str(value))
     for _, message in sorted(numbered.items()):
         if message["role"] and message["role"][0].lower() in NAMES["users"]:
             yield "\n".join(message["content"] + message["contents"] + message["parts"])
@@ -377,10 +382,10 @@ def _replied(span: RecordedSpan) -> str:
 
 
 def _value(value: Any) -> Any:
-    """Return what JSON in a text says, and else the value."""
-    if isinstance(value, str) and value.lstrip()[:1] in ("{", "["):
+    """Return what JSON in a text says; other values as they are."""
+    if isinstance(value, str) and value.lstrip()[:1] in ("{", "[", '"'):
         with suppress(FormatError):
-            return json_value(value.encode("utf-8", "replace"), "it")
+            return _value(json_value(value.encode("utf-8", "replace"), "it"))
     return value
 
 
@@ -388,13 +393,15 @@ def text_of(value: Any, names: Sequence[str]) -> str:
     """Return the text in a value, which may be JSON: the last one under one of ``names``."""
     value = _value(value)
     if isinstance(value, str):
-        return "" if value in NOTHING else value
+        return "" if value in NOTHING or PRINTED.fullmatch(value) else value
     if isinstance(value, Mapping):
         found = (text_of(value[name], names) for name in names if name in value)
         # A call with one text needs no name for it.
         alone = [*islice(_texts(value), 2)]
-        only = alone[0] if len(alone) == 1 and alone[0] not in NOTHING else ""
-        return next(filter(None, found), only)
+        only = text_of(alone[0], ()) if len(alone) == 1 else ""
+        inner = (part for part in map(_value, value.values()) if isinstance(part, Mapping))
+        deeper = (text_of(part, names) for part in inner if not only)
+        return next(filter(None, found), only) or next(filter(None, deeper), "")
     if isinstance(value, list):
         return next(filter(None, (text_of(part, names) for part in reversed(value))), "")
     return ""
@@ -404,27 +411,68 @@ def passages_in(output: Any, matcher: PassageMatcher | None = None) -> tuple[Pas
     """Return the passages in the output of a search; None if it was not recorded.
 
     Args:
-        matcher: finds those in a text that is not JSON.
+        matcher: finds those at any depth, and in texts. Without one, they are in a list.
     """
     if output is None or output in NOTHING:
         return None
+    if matcher:
+        return tuple(_found_in(_value(output), matcher))
     output = _value(output)
-    if isinstance(output, str):
-        return matcher.within(output) if matcher else (Passage(text=output),)
     if isinstance(output, Mapping):
         lists = [each for each in output.values() if isinstance(each, list)]
         output = lists[0] if lists and not {*IDS, *TEXTS} & output.keys() else [output]
-    listed = output if isinstance(output, list) else [output]
-    if matcher and listed and all(isinstance(each, str) for each in listed):
-        return tuple(found for each in listed for found in matcher.within(each))
-    return tuple(_passage(each, matcher) for each in listed)
+    return tuple(map(_passage, output if isinstance(output, list) else [output]))
 
 
-def _passage(item: Any, matcher: PassageMatcher | None = None) -> Passage:
-    """Return the passage of an item by the names of its parts, else by values that a matcher knows.
+def _found_in(value: Any, matcher: PassageMatcher) -> list[Passage]:
+    """Return the passages at any depth of a value.
 
-    A value is an id or a path, or the longest one a text of a document.
+    A mapping with the names of a passage is one, if it is from a document. So is one whose texts
+    are of one document. Of others, the part from most documents counts, and those from others.
     """
+    if isinstance(value, str):
+        return [*matcher.within(value)]
+    if not isinstance(value, Mapping | list):
+        return []
+    named = _passage(value)
+    # What is kept is not matched again.
+    if isinstance(value, Mapping) and matcher.match(matcher.keep(named)):
+        return [named]
+    parts = [*map(_value, value.values() if isinstance(value, Mapping) else value)]
+    texts = [part for part in parts if isinstance(part, str)]
+    own = _of_texts(texts, matcher)
+    if isinstance(value, list):
+        # A name and a text are a pair; other texts are a passage each.
+        pair = own and own.id and len(texts) == len(parts)
+        return [own] if own and pair else [each for p in parts for each in _found_in(p, matcher)]
+
+    found = [_found_in(part, matcher) for part in parts]
+    documents = [{c.doc_id for p in each if (c := matcher.match(p))} for each in found]
+    most = max(documents, key=len, default=set())
+    if own and len(set().union(*documents)) < 2:
+        return [own]
+    if not most:
+        return [named][: named != Passage()]
+    # Parts with the same documents, such as ids and texts, say the same.
+    first = documents.index(most)
+    others = (n for n, own in enumerate(documents) if own and own.isdisjoint(most))
+    return [each for n in sorted([first, *others]) for each in found[n]]
+
+
+def _of_texts(texts: Sequence[str], matcher: PassageMatcher) -> Passage | None:
+    """Return the passage of which one text is the name, or the longest one is a part."""
+    names = {chunk.doc_id: text for text in texts if (chunk := matcher.match(Passage(text)))}
+    longest = Passage(text=max(texts, key=len, default=""))
+    if len(names) == 1:
+        [name] = names.values()
+        passage = replace(longest, id=name)
+        chunk = matcher.match(passage)
+        return passage if chunk and chunk.end != 0 else Passage(name)
+    return longest if not names and matcher.match(longest) else None
+
+
+def _passage(item: Any) -> Passage:
+    """Return the passage of an item by the names of its parts."""
     found = dict(flat(item)) if isinstance(item, Mapping) else {"content": str(item)}
     short = {name.removeprefix("document."): value for name, value in found.items()}
     metadata = short.get("metadata")
@@ -432,13 +480,7 @@ def _passage(item: Any, matcher: PassageMatcher | None = None) -> Passage:
         with suppress(FormatError):
             short |= {f"metadata.{k}": v for k, v in flat(json_value(metadata.encode(), "it"))}
     places = [*SOURCES, *(f"metadata.{name}" for name in SOURCES)]
-    passage = Passage(_first(short, IDS), _first(short, places), _first(short, TEXTS))
-    # What is kept is not matched again.
-    if not matcher or matcher.match(matcher.keep(passage)):
-        return passage
-    texts = sorted(_texts(item), key=len)
-    guesses = [*map(Passage, texts), *(Passage(text=text) for text in texts[-1:])]
-    return next(filter(matcher.match, guesses), passage)
+    return Passage(_first(short, IDS), _first(short, places), _first(short, TEXTS))
 
 
 def _first(found: Attributes, names: Iterable[str]) -> str:

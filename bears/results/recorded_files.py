@@ -28,6 +28,7 @@ from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.tables import parquet_rows
 from bears.results.recorded import (
+    KINDS,
     NAMES,
     Operation,
     Recorded,
@@ -61,7 +62,7 @@ def read_recorded(
     Args:
         paths: files, and folders of them.
         matcher: of passages with documents. A tool searches if documents are what it finds.
-        tools: names of tools whose calls are searches, whatever they find.
+        tools: names of tools, or other spans, that are searches, whatever they find.
         others: names of tools whose calls are not.
         drop: names of attributes, or their beginnings, that are not read.
         named: the attribute that names the question.
@@ -79,7 +80,7 @@ def read_recorded(
                     whole.append(each)
                     continue
                 span = _without(each, drop) if drop else each
-                traces[span.trace_id][span.span_id] = operation(span, matcher, named)
+                traces[span.trace_id][span.span_id] = operation(span, matcher, named, tools)
         except (AttributeError, KeyError, TypeError, ValueError) as error:
             raise FormatError(f"{path}: a malformed trace: {first_line(error)!r:.80}") from None
     every = [*chain.from_iterable(each.values() for each in traces.values())]
@@ -182,9 +183,12 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
 
 def _otlp(span: Mapping[str, Any]) -> RecordedSpan:
     found = _pairs(span.get("attributes", ()))
+    called = KINDS.get(found.get("gen_ai.operation.name", "")) == "TOOL"
     for number, event in enumerate(span.get("events", ())):
         own = _pairs(event.get("attributes", ()))
-        if message := MESSAGE_EVENT.fullmatch(event.get("name", "")):
+        if called and (part := NAMES["tool_events"].get(event.get("name"))):
+            found.setdefault(part, own.get("message", own.get("content")))
+        elif message := MESSAGE_EVENT.fullmatch(event.get("name", "")):
             found[f"gen_ai.prompt.{number}.role"] = own.get("role", message[1])
             found[f"gen_ai.prompt.{number}.content"] = own.get("content")
         elif event.get("name") == "gen_ai.choice":

@@ -303,6 +303,10 @@ class PassageMatcher:
                 long = [each for each in texts if len(letters_of(each)) >= SHORTEST]
                 if long:
                     best = next(filter(self._anywhere, long), block.strip())
+                    chunk = self._anywhere(best)
+                    # A heading that names the document comes before its text.
+                    if chunk and found and found[-1] == Passage(chunk.doc_id):
+                        del found[-1]
                     found.append(Passage(text=best))
         return tuple(found)
 

@@ -1,0 +1,113 @@
+"""What tools find, in the forms that they return it in, and traces of real packages."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from bears.results.recorded import passages_in
+from bears.results.recorded_files import read_recorded
+from bears.retrieval.outside.matching import PassageMatcher
+
+RECORDED = Path(__file__).parent / "recorded"
+TEXTS = {
+    "guarantee.md": "# Guarantee\nThe guarantee is two years from the day of purchase. Keep the "
+    "receipt. It is void if the seal of the pump is broken.\n",
+    "repairs.md": "# Repairs\nRepairs are done by the dealer who sold the pump. A repair takes ten "
+    "working days. Spare parts are sent to the dealer by courier.\n",
+    "cleaning.md": "# Cleaning\nClean the filter of the pump every three months with warm water. "
+    "Never use vinegar or alcohol on the membrane.\n",
+}
+Form = Callable[[Any], Any]
+
+ITEMS: dict[str, Callable[[str], Any]] = {
+    "named": lambda name: {"id": f"chunk-{len(name)}", "source": name, "content": TEXTS[name]},
+    "other names": lambda name: {"datei": name, "auszug": TEXTS[name].split("\n")[1], "rang": 0.5},
+    "nested": lambda name: {"score": 1, "node": {"body": TEXTS[name], "info": {"file": name}}},
+    "pair": lambda name: [name, TEXTS[name]],
+    "text": lambda name: TEXTS[name].split("\n")[1],
+    "printed metadata": lambda name: {
+        "text": TEXTS[name],
+        "metadata": json.dumps({"file_name": name}),
+    },
+}
+LISTS: dict[str, Form] = {
+    "list": lambda items: items,
+    "results": lambda items: {"query": "pump", "took_ms": 3, "results": items, "next": None},
+    "by rank": lambda items: {f"hit {n}": each for n, each in enumerate(items)},
+    "Chroma": lambda items: {
+        "ids": [[*range(len(items))]],
+        "documents": [items],
+        "distances": [[]],
+    },
+}
+AROUND: dict[str, Form] = {
+    "plain": lambda found: found,
+    "JSON": json.dumps,
+    "JSON in JSON": lambda found: json.dumps(json.dumps(found)),
+    "parts": lambda found: json.dumps([{"type": "text", "text": json.dumps(found)}]),
+    "message": lambda found: {
+        "type": "tool",
+        "data": {"content": json.dumps(found), "status": "success", "tool_call_id": "call_1"},
+    },
+}
+
+
+@settings(max_examples=200, deadline=None)
+@given(
+    st.sampled_from(sorted(ITEMS)),
+    st.sampled_from(sorted(LISTS)),
+    st.lists(st.sampled_from(sorted(AROUND)), max_size=2),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=2, max_size=3, unique=True),
+)
+def test_what_a_tool_finds_is_known_in_any_form(
+    item: str, listed: str, around: list[str], found: list[str]
+) -> None:
+    output = LISTS[listed]([ITEMS[item](name) for name in found])
+    for form in around:
+        output = AROUND[form](output)
+    matcher = PassageMatcher(TEXTS)
+    passages = passages_in(output, matcher) or ()
+    assert [chunk.doc_id for chunk in matcher.chunks(passages)] == found
+
+
+@pytest.mark.parametrize("heading", ["### {}", "Source: {}", "[1] {}", "**{}**"])
+def test_a_heading_that_names_a_document_is_no_passage_of_its_own(heading: str) -> None:
+    text = "\n\n".join(f"{heading.format(name)}\n{TEXTS[name]}" for name in TEXTS)
+    matcher = PassageMatcher(TEXTS)
+    found = matcher.chunks(passages_in(text, matcher) or ())
+    assert [(chunk.doc_id, chunk.end is None) for chunk in found] == [(n, False) for n in TEXTS]
+
+
+@pytest.mark.parametrize(
+    ("package", "tools", "found"),
+    [
+        ("haystack", {}, ["repairs.md", "guarantee.md"]),
+        ("strands", {"search_manual": 1}, ["repairs.md", "cleaning.md"]),
+        ("langgraph", {"lookup": 1}, ["repairs.md", "cleaning.md"]),
+        # Its search is no span.
+        ("dspy", {}, []),
+    ],
+)
+def test_traces_of_real_packages_are_read(
+    package: str, tools: dict[str, int], found: list[str]
+) -> None:
+    """Each program searched these texts for one question, and a server on this machine answered.
+
+    haystack-ai 3.4.1, langgraph 1.2.24 and dspy 3.4.1 with OpenInference; strands-agents 1.62.0.
+    """
+    matcher = PassageMatcher(TEXTS)
+    (trace,), searching = read_recorded([RECORDED / f"{package}.json"], matcher)
+    assert trace.question.endswith("Who repairs the pump?")
+    # The server looks for a word, which the prompt of Haystack has.
+    said = "It is two years [1]." if package == "haystack" else "The dealer does it [1]."
+    assert (trace.reply.answer or "").strip() == said
+    assert searching == tools
+    assert [chunk.doc_id for chunk in matcher.chunks(trace.reply.passages)] == found
+    assert [step.query for step in trace.reply.steps] == ["Who repairs the pump?"] * bool(found)
