@@ -196,11 +196,12 @@ def draw_benchmark(
     write_traces(traces, traces_of(questions, name, matcher, language))
     kinds = sum((Counter(each.masked) for each in questions), Counter[str]())
     drawn = sum(len(each.drawn) for each in questions)
+    retrievers = "those of retrievers" if any(each.reply.steps for each in every) else "none"
     said = (
         f"{drawn} of {len(every)} traces drawn, which ask {len(questions)} questions; masked: "
         f"{', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items())) or 'nothing'}; searches: "
-        f"{', '.join(tools) or 'those of retrievers'}\n  write accept or drop for each question in "
-        f"{table}; the system's own traces are in {traces}"
+        f"{', '.join(tools) or retrievers}\n  write accept or drop for each question in {table}; "
+        f"the system's own traces are in {traces}"
     )
     return documents, table, said
 

@@ -19,7 +19,7 @@ from bears.language.quotations import SHORTEST, Match, QuotedText, letters_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, chunks_in_order
 
-SOURCES = ("source", "file_path", "path", "url", "file_name", "filename")
+SOURCES = ("source", "file_path", "path", "url", "file_name", "filename", "file")
 """Names of metadata that say which file a passage is from, the surest first."""
 BLOCKS = re.compile(r"\n\s*\n|\n(?=\s*(?:[-*#•]|\d+[.)]|\[\d+\])\s)|\n-{3,}")
 """What divides a text into passages: an empty line, or a line that begins an item."""
