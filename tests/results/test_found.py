@@ -91,7 +91,7 @@ def test_a_heading_that_names_a_document_is_no_passage_of_its_own(heading: str) 
         ("haystack", {}, ["repairs.md", "guarantee.md"]),
         ("strands", {"search_manual": 1}, ["repairs.md", "cleaning.md"]),
         ("langgraph", {"lookup": 1}, ["repairs.md", "cleaning.md"]),
-        # Its search is no span.
+        # It records no span for its search.
         ("dspy", {}, []),
     ],
 )
