@@ -36,7 +36,7 @@ REPLIED = re.compile(r"(?:llm\.output_messages|gen_ai\.completion)\.\d+\.(?:mess
 RESULT = re.compile(r"output|result|completion|response|answer|mime_type")
 """The names of attributes that do not say what was asked."""
 PRINTED = re.compile(r"[\[(]*\w+\(\w+=.*\)[\])]*", re.DOTALL)
-"""An object as Python prints it; nobody said that."""
+"""An object as Python prints it."""
 FINAL = "final_answer"
 """The tool whose argument is an agent's answer."""
 Attributes = Mapping[str, Any]
