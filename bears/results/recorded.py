@@ -16,6 +16,7 @@ from bears.errors import FormatError
 from bears.files.intake.files import json_value
 from bears.files.intake.yaml_text import table_of
 from bears.retrieval.outside.matching import SOURCES, Passage, PassageMatcher, Reply, Step
+from bears.sources.folder.fields import ENDS_ASKING
 from bears.trace import ModelCall
 from bears.types import Question
 
@@ -140,8 +141,14 @@ class Recorded:
 
     @property
     def question(self) -> str:
-        """Return the text that is most surely the question; empty without any."""
-        return next((text.strip() for own in self.asked for text in own if text.strip()), "")
+        """Return the text that is most surely the question; empty without any.
+
+        It is the input of the root, else one of its texts that asks or that a user says.
+        """
+        surest, *others = [[*filter(None, map(str.strip, own))] for own in self.asked] or [[]]
+        texts, said = [text for own in others for text in own], {*map(str.strip, self.heard)}
+        asking = (text for text in texts if ENDS_ASKING.search(text) or text in said)
+        return next(iter(surest), "") or next(asking, next(iter(texts), ""))
 
 
 class KnownQuestions:
@@ -233,7 +240,7 @@ def operation(
         asked = heard[-1:] or _root_texts(span)
     query = text_of(span.first(*INPUTS), ASKED)
     said = text_of(output, (*SAID, FINAL)) or _replied(span)
-    tool = str(span.first("tool.name", "gen_ai.tool.name") or span.name) if kind == "TOOL" else ""
+    tool = str(span.first(*NAMES["tools"]) or span.name) if kind == "TOOL" else ""
     if tool == FINAL:
         said = text_of(span.first(*INPUTS), ("kwargs", *SAID, "args"))
     return Operation(
