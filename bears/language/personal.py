@@ -10,9 +10,14 @@ import phonenumbers
 from detect_secrets.core.plugins.util import get_mapping_from_secret_type_to_class
 from detect_secrets.core.scan import scan_line
 from detect_secrets.settings import transient_settings
+from langcodes import Language
 from phonenumbers import Leniency, PhoneNumberMatcher
 from stdnum import iban, isbn, luhn
 
+from bears.files.intake.yaml_text import table_of
+from bears.language.tags import primary
+
+_TABLE = table_of(__file__)
 EMAIL = re.compile(r"[\w.!#$%&'*+/=?^`{|}~-]+@[\w-]+(?:\.[\w-]+)+")
 GROUPED = re.compile(r"(?<![\w.])\d(?:[ -]?\d){12,18}(?![\w-])")
 """Digits in groups, as on cards."""
@@ -25,9 +30,13 @@ secret."""
 WORTH = re.compile(r"[\d@=:]|\S{16}|-----")
 """What every secret has. A text without it is not searched, which would take milliseconds."""
 SAID = re.compile(
-    r"(?i:password|passwd|pwd|secret|token|api[ _-]?key)(?: is|\s*[:=])\s*[\"']?([^\s\"',;]{6,})"
+    rf"(?i:(?<![a-z])(?:{'|'.join(_TABLE['called'])})"
+    rf"\s*(?:[:=：]|(?:{'|'.join(_TABLE['between'])})(?:(?<![a-z])|(?![a-z])))\s*)"
+    r"[\"'「]?([^\s\"',;\u0080-\uffff]{6,})"
 )
 """Where a password is given; only a word with a digit or a capital within is one."""
+MIXED = re.compile(r"(?<![^\s\"'])(?=\S*[a-z])(?=\S*[A-Z])(?=\S*\d)[\w-]+[@#$%^&*!][\w@#$%^&*!-]+")
+"""A word with small and capital letters, digits and a sign within."""
 DIGITS = 10
 """A number with signs between its groups and as many digits is a telephone number."""
 USUAL = ("US", "GB")
@@ -71,6 +80,8 @@ def _found(text: str, language: str) -> Iterator[tuple[int, int, str]]:
     for match in TOKEN.finditer(text):
         if any(map(_random, RUN.findall(match[0]))):
             yield *match.span(), "secret"
+    for match in MIXED.finditer(text):
+        yield *match.span(), "secret"
     for match in SAID.finditer(text):
         if re.search(r"\d|[a-z][A-Z]", match[1]):
             yield *match.span(1), "secret"
@@ -82,7 +93,7 @@ def _found(text: str, language: str) -> Iterator[tuple[int, int, str]]:
                         yield *match.span(), "secret"
     for region in dict.fromkeys((*_regions(language), *USUAL)):
         for found in PhoneNumberMatcher(text, region, leniency=Leniency.POSSIBLE):
-            within = re.search(r"[\w-]$", text[: found.start])
+            within = re.search(r"[\w-]$", text[: found.start], re.ASCII)
             if _telephone(found) and not within:
                 yield found.start, found.end, "phone"
 
@@ -113,6 +124,6 @@ def _plugins() -> list[dict[str, str]]:
 
 
 def _regions(language: str) -> list[str]:
-    """Return the regions that a tag names, or that its language may be of."""
-    parts = [part.upper() for part in language.split("-")]
-    return [part for part in reversed(parts) if part in phonenumbers.SUPPORTED_REGIONS]
+    """Return the region that a tag names, and the one in which most speak its language."""
+    tags = (Language.get(tag) for tag in (language, primary(language)))
+    return [region for tag in tags if (region := tag.maximize().territory)]

@@ -256,6 +256,26 @@ def test_of_a_thousand_planted_secrets_none_is_kept(tmp_path: Path) -> None:
         assert b"traces/" not in tracked.stdout
 
 
+@pytest.mark.parametrize(
+    ("language", "text", "kept"),  # empty: as it is
+    [
+        ("de", "Mein Passwort lautet Sommer2026!", "Mein Passwort lautet [secret]"),
+        ("sl", "Moja številka je 041 234 567", "Moja številka je [phone]"),
+        ("sl", "geslo je Poletje26", "geslo je [secret]"),
+        ("ko", "비밀번호는 qwer1234! 입니다", "비밀번호는 [secret] 입니다"),
+        ("ja", "電話は090-1234-5678です", "電話は[phone]です"),
+        ("zh-Hant-TW", "我的手機是0912-345-678", "我的手機是[phone]"),
+        ("zh-Hant", "密碼是abc12345，為什麼不行", "密碼是[secret]，為什麼不行"),
+        ("en", "access_key=wJalrXUtnFEMI/K7MDENG/bPxRfiCY", "access_key=[secret]"),
+        ("en", "it takes Tr0ub4dor&3 no more", "it takes [secret] no more"),
+        ("en", "Is the password issue-tracker1 asks for kept?", ""),
+        ("en", "Does the token limit of 128000 hold for GPT-4o-mini?", ""),
+    ],
+)
+def test_secrets_are_masked_in_other_languages(language: str, text: str, kept: str) -> None:
+    assert masked(text, language)[0] == (kept or text)
+
+
 def test_ordinary_questions_stay_as_they_are(shared_data: Path) -> None:
     texts = {"en": [], "zh-Hant-TW": []}  # type: dict[str, list[str]]
     (claims,) = shared_data.glob("scifact/**/queries.jsonl")
