@@ -15,20 +15,14 @@ from typing import NotRequired
 from typing_extensions import TypedDict
 
 from bears.errors import SourceError
-from bears.files.qrels import COLUMNS, DOCUMENT, GRADE, QUERY, SCORE, qrels_rows
+from bears.files.intake.yaml_text import table_of
+from bears.files.qrels import COLUMNS, GRADE, QUERY, SCORE, qrels_rows
 from bears.files.visible import blank
 from bears.sources.parts import Parts, RowRecords, numbered, pool_document, pool_question
 from bears.sources.rows import BadField, Id, Ids, Row, Words, check_row, not_blank
 from bears.types import Document
 
-WORDS: Words = {
-    "_id": ("id", "docid", "doc_id", "docno", "corpus_id", "qid", "query_id", "question_id"),
-    "title": (),
-    "text": ("contents", "content", "passage", "query", "question"),
-    QUERY: ("query_id", "query", "qid", "topic", "question_id"),
-    DOCUMENT: ("corpus_id", "doc_id", "docid", "docno", "document"),
-    SCORE: ("relevance", "grade", "label", "rel"),
-}
+WORDS: Words = table_of(__file__)
 
 
 class _CorpusRow(TypedDict):
