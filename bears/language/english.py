@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from bears.files.intake.yaml_text import table_of
 from bears.language.profile import Kind
 
-MONTHS = (
-    "january", "february", "march", "april", "may", "june", "july", "august", "september",
-    "october", "november", "december",
-)  # fmt: skip
+_TABLE = table_of(__file__)
+MONTHS: Sequence[str] = _TABLE["months"]
+MULTIPLIERS: Mapping[str, int] = _TABLE["multipliers"]
+NAMES_PASSAGE: Sequence[str] = _TABLE["names_passage"]
+LEANS: Sequence[str] = _TABLE["leans"]
 
 _MONTH = "|".join([*MONTHS, *(f"{month[:3]}\\.?" for month in MONTHS), "sept\\.?"])
 # A month must be next to a number, because June Carter and August Wilson are people. The words may
@@ -19,11 +20,6 @@ _DATED = re.compile(
     rf"|\b(?!(?-i:may|march))(?P<before>{_MONTH}),? \d",
     re.I,
 )
-
-_TABLE = table_of(__file__)
-MULTIPLIERS: Mapping[str, int] = _TABLE["multipliers"]
-NAMES_PASSAGE: Sequence[str] = _TABLE["names_passage"]
-LEANS: Sequence[str] = _TABLE["leans"]
 
 _AUXILIARIES = r"(?:is|are|was|were|do|does|did|has|have|had|can|could|will|would|should)\b"
 _KINDS: Mapping[Kind, str] = _TABLE["kinds"]

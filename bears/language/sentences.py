@@ -4,6 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 
+from bears.files.intake.yaml_text import table_of
+
 CLOSERS = "\"'”’»›)\\]}）」』】〉》〕］｝"
 ASIAN = "。！？｡．‼⁇⁈⁉।॥"
 # A match consumes each run, so that the time is linear in the text.
@@ -13,20 +15,12 @@ STOP = re.compile(
 PAUSE = re.compile(r"\s+|[，、；：,;:](?!\d)")
 NEWLINE = re.compile("[\n\r\x85\u2028\u2029]")
 TOKEN_BEFORE = re.compile(r"[^\s(\[\"'“‘„«»/—–-]+\Z")
+_TABLE = table_of(__file__)
 # A point after one of these, after a single letter or after a number of one or two digits is not
 # taken for the end of a sentence: a missed end costs nothing, a wrong one cuts a sentence.
-_ABBREVIATIONS = """
-    mr mrs ms mx dr prof st sr jr rev hon gov sen rep pres gen col lt sgt capt cmdr adm maj
-    vs etc al cf ca approx e.g i.e viz ed eds inc ltd co corp bros dept univ est mt ft ave blvd rd
-    a.m p.m ph.d m.d b.a jan feb mar apr jun jul aug sep sept oct nov dec
-    bzw bspw usw z.b d.h u.a u.s.w str hr fr hrsg geb gest bd jh jhd mio mrd evtl ggf
-    npr itd itn oz tj mag sv gl ipd prim stol tel ul
-"""
-ABBREVIATIONS = frozenset(_ABBREVIATIONS.split())
+ABBREVIATIONS = frozenset(_TABLE["abbreviations"].split())
 # These are words too, so they are abbreviations only before a number.
-BEFORE_NUMBERS = frozenset(
-    {"no", "nos", "nr", "št", "vol", "fig", "figs", "ch", "sec", "art", "abs"}
-)
+BEFORE_NUMBERS = frozenset(_TABLE["before_numbers"].split())
 INITIALS = re.compile(r"(?:[^\W\d_]\.)*[^\W\d_]|\d{1,2}")
 # Characters after a closed quotation that continue its sentence.
 AFTER_QUOTE = tuple("，、,;；:：と")

@@ -1,8 +1,9 @@
 """Find numbers and dates that were lost or invented."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from bears.files.intake.yaml_text import table_of
 from bears.language import english
 from bears.language.numbers import Number, chains, digit_numbers, plain, values
 from bears.language.profile import Language, Numbers
@@ -36,16 +37,7 @@ def comparable(text: str) -> str:
     return _TWO_DATES_IN_ONE.sub(r"\1; \2", kept)
 
 
-# Japanese, Chinese and Korean sources multiply by characters.
-_MULTIPLIERS = {
-    **english.MULTIPLIERS,
-    **dict.fromkeys("万萬만", 10**4),
-    **dict.fromkeys("亿億억", 10**8),
-    **dict.fromkeys("兆조", 10**12),
-    "百": 100,
-    "千": 1000,
-    "十": 10,
-}
+_MULTIPLIERS: Mapping[str, int] = {**english.MULTIPLIERS, **table_of(__file__)}
 
 _RANGE_END = re.compile(r"\d{4} ?[-–—/] ?(\d{1,2})(?!\d)")
 """1947–48 may become 1947–1948."""
