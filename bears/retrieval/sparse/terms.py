@@ -17,6 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import AfterValidator
 
+from bears.files.intake.yaml_text import table_of
 from bears.language.scripts import HAN, HANGUL, KANA, folded
 
 # Han, kana and Hangul are written without spaces between words, or with suffixes attached.
@@ -27,25 +28,13 @@ _FIRST = re.compile(f"[{_UNSPACED}]")
 LONGEST = 255
 """Characters of a token; a longer word becomes several tokens, as in Lucene."""
 
-# The parts of regular expressions' classes.
-_SINGLE = (
-    "\u3005-\u3007\u3021-\u3029\u3041-\u3096\u309d-\u309f\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
-    "\U0001b000-\U0001b122\U00020000-\U0003ffff"
-)
-_KATAKANA = "\u3031-\u3035\u309b\u309c\u30a0-\u30fa\u30fc-\u30ff\u31f0-\u31ff\uff66-\uff9d"
-_BETWEEN_LETTERS = ":\u00b7\u0387\u055f\u05f4\u2027\ufe13\ufe55\uff1a"
-_BETWEEN_DIGITS = ",;\u037e\u0589\u060d\u066c\u07f8\u2044\ufe10\ufe14\ufe50\ufe54\uff0c\uff1b"
-_BETWEEN_EITHER = ".'\u2018\u2019\u2024\ufe52\uff07\uff0e"
+_TABLE = table_of(__file__)
 Analyzer = Callable[[str], list[str]]
 """Returns the terms of a text, in order; a term is never empty and holds no white space.
 
 White space separates terms, and the text on one side of it does not change the terms of the
 other side, so that a word is analyzed once for a whole corpus.
 """
-_SNOWBALL = (
-    "danish dutch finnish french german hungarian italian norwegian portuguese romanian russian "
-    "spanish swedish turkish"
-)
 Numbers = NDArray[np.int64]
 REMEMBERED, LONGEST_WORD = 16 << 20, 64
 """Characters of words whose terms are remembered, and of the longest such word: a longer one is a
@@ -120,21 +109,22 @@ def tokens(text: str) -> list[str]:
 def _pattern() -> re.Pattern[str]:
     classes = _classes()
     letters, digits, marks = classes["letter"], classes["digit"], classes["mark"]
-    joiners = classes["joiner"]
+    joiners, single, katakana = classes["joiner"], _TABLE["single"], _TABLE["katakana"]
+    between = _TABLE["between"]
     more = f"{{0,{LONGEST - 1}}}"
     return re.compile(
         f"[{joiners}]*[{letters}{digits}](?:[{letters}{digits}{joiners}{marks}]"
-        f"|(?<=[{letters}{marks}])[{_BETWEEN_LETTERS}{_BETWEEN_EITHER}](?=[{letters}])"
-        f"|(?<=[{digits}{marks}])[{_BETWEEN_DIGITS}{_BETWEEN_EITHER}](?=[{digits}])){more}"
-        f"|[{_KATAKANA}][{_KATAKANA}{marks}]{more}"
-        f"|[{_SINGLE}][{marks}]*"
+        f"|(?<=[{letters}{marks}])[{between['letters']}{between['either']}](?=[{letters}])"
+        f"|(?<=[{digits}{marks}])[{between['digits']}{between['either']}](?=[{digits}])){more}"
+        f"|[{katakana}][{katakana}{marks}]{more}"
+        f"|[{single}][{marks}]*"
     )
 
 
 def _classes() -> dict[str, str]:
     """Return the parts of classes, made from Python's own Unicode tables."""
     by_kind: dict[str, list[int]] = {"letter": [], "digit": [], "mark": [], "joiner": []}
-    other = re.compile(f"[{_SINGLE}{_KATAKANA}\u200b]")
+    other = re.compile(f"[{_TABLE['single']}{_TABLE['katakana']}\u200b]")
     for code in range(0x20000):  # only Han characters follow
         kind = _kind(chr(code))
         if kind and not other.match(chr(code)):
@@ -216,12 +206,8 @@ def _stemmer(algorithm: str) -> Any:
     return Stemmer.Stemmer(algorithm)
 
 
-_STOP_WORDS = """
-a an and are as at be but by for if in into is it no not of on or such that the their then there
-these they this to was will with
-"""
 _POSSESSIVE = re.compile("['\u2019\uff07][sS]\\Z")
-STOP_WORDS = frozenset(_STOP_WORDS.split())
+STOP_WORDS = frozenset(_TABLE["stop_words"].split())
 """Lucene's EnglishAnalyzer.ENGLISH_STOP_WORDS_SET."""
 
 
@@ -243,7 +229,7 @@ ANALYZERS: dict[str, Analyzer] = {
     "english": english,
     "lucene": lucene,
     "prefixes": prefixes,
-    **{algorithm: snowball(algorithm) for algorithm in _SNOWBALL.split()},
+    **{algorithm: snowball(algorithm) for algorithm in _TABLE["snowball"]},
 }
 
 
