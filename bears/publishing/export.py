@@ -5,7 +5,7 @@ The parquet files have fixed columns, which MTEB loads as a retrieval task.
 
 import shutil
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ import yaml
 
 from bears.config.typed import pick
 from bears.files.intake.tables import parquet_rows
+from bears.files.intake.yaml_text import table_of
 from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
 from bears.files.shown import markdown, markdown_table
 from bears.files.visible import one_line
@@ -23,21 +24,15 @@ from bears.results.records import EXPORTED
 from bears.types import Judgement
 
 PARQUET = {name: f"parquet/{name}.parquet" for name in ("queries", "corpus", "qrels")}
-NAMES = {
-    "queries": {"_id": "question_id", "text": "question"},
-    "corpus": {"_id": "doc_id", "title": "", "text": "content"},
-    "qrels": {"query-id": "question_id", "corpus-id": "doc_id", "score": "grade"},
-}
+_TABLE = table_of(__file__)
+NAMES: Mapping[str, Mapping[str, str]] = _TABLE["names"]
 """Columns as MTEB calls them, and their fields.
 
 MTEB asks for a title. Ours is in the text.
 """
 # From the most permissive to the strictest; SPDX identifiers. A later version of a share-alike
 # licence may be used for what was received under an earlier one (CC BY-SA 3.0 §4b).
-_STRICTNESS = (
-    *("CC0-1.0", "MIT", "Apache-2.0", "CC-BY-3.0", "CC-BY-4.0", "CC-BY-SA-3.0", "CC-BY-SA-4.0"),
-    *("CC-BY-NC-2.0", "CC-BY-NC-4.0", "CC-BY-NC-SA-4.0"),
-)
+_STRICTNESS: Sequence[str] = _TABLE["strictness"]
 BEIR = ("corpus.jsonl", "queries.jsonl", "qrels/test.tsv")
 
 

@@ -9,17 +9,11 @@ from typing import Any
 
 from markupsafe import Markup
 
-FONT = "system-ui, sans-serif"
-AXIS = {
-    **{"title": None, "labelFont": FONT, "labelFontSize": 12, "labelColor": "var(--soft)"},
-    **{"gridColor": "var(--line)", "domain": False, "ticks": False, "labelPadding": 6},
-}
-CONFIG = {"background": None, "aria": False, "view": {"stroke": None}, "axis": AXIS}
-TICKS = {"values": [0, 0.25, 0.5, 0.75, 1], "format": ".2~f"}
-SHARE = {"type": "quantitative", "scale": {"domain": [0, 1]}, "axis": TICKS}
-COLOR, SHAPE = (
-    {"field": name, "type": "nominal", "scale": None, "legend": None} for name in ("color", "shape")
-)
+from bears.files.intake.yaml_text import table_of
+
+_TABLE = table_of(__file__)
+CONFIG, SHARE = _TABLE["config"], _TABLE["share"]
+COLOR, SHAPE = _TABLE["color"], _TABLE["shape"]
 """The rows hold colors and shapes as they are drawn."""
 Row = Mapping[str, Any]
 Spec = dict[str, Any]
