@@ -9,14 +9,12 @@ from bears.errors import FormatError
 from bears.evaluation.comparison.result import compare
 from bears.evaluation.comparison.values import shared_measures
 from bears.evaluation.evaluate import our_name
+from bears.files.intake.yaml_text import table_of
 from bears.results.labeled import lead
 from bears.results.origins import OF_ANSWERS, OF_ITEMS
 from bears.results.system import System
 
-JUDGED = (
-    *("pass_rate", "nugget_all", "nugget_weighted", "nugget_vital"),
-    *("citation_recall", "citation_precision", "refusal_recall"),
-)
+JUDGED: Sequence[str] = table_of(__file__)
 """What a judge says of answers; the first that two systems have decides."""
 GIVEN_BY_JUDGES = re.compile(rf"pass_rate|pass[@^]\d+|{OF_ITEMS}")
 UNJUDGED = ("graded_precision@10", "graded_dcg@10", "answer_f1")

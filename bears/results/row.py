@@ -1,6 +1,6 @@
 """A row of the leaderboard: the facts of one result."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar
@@ -11,6 +11,7 @@ from bears.config import checkout, ledger_in
 from bears.errors import FormatError
 from bears.evaluation.evaluate import our_name
 from bears.files.benchmark_state import BenchmarkState, generated_note
+from bears.files.intake.yaml_text import table_of
 from bears.files.records import adapter_of, digest_of
 from bears.files.visible import one_line
 from bears.layout import ANSWERS as ANSWERS_FILE
@@ -19,16 +20,9 @@ from bears.layout import RETRIEVAL as RETRIEVAL_FILE
 from bears.results.revision import Revision, store_of
 from bears.sampling.mixture import as_before
 
-RETRIEVAL = (
-    *("success@1", "success@2", "success@5", "recall@10", "recall@100", "mrr@10", "ndcg@10", "map"),
-    *("retrieval_accuracy@1", "retrieval_accuracy@2", "kor_map_official", "kor_map_strict"),
-)
-RAGAS = ("faithfulness", "answer_relevancy", "context_precision", "context_recall")
-ITEMS = (
-    *("graded_precision@10", "graded_dcg@10", "nugget_all", "nugget_vital", "nugget_weighted"),
-    *("citation_precision", "citation_recall", "refusal_recall", "false_refusal"),
-)
-ANSWERS = ("answer_f1", "exact_match", "pass_rate", *RAGAS, *ITEMS)
+_TABLE = table_of(__file__)
+RETRIEVAL: Sequence[str] = _TABLE["retrieval"]
+ANSWERS: Sequence[str] = _TABLE["answers"]
 MEASURES = (*RETRIEVAL, *ANSWERS)
 """The columns of measures. A benchmark without a measure leaves its cell empty."""
 
@@ -41,10 +35,7 @@ UNSCORED = f"{OF_ANSWERS}unscored"
 MAIN = "ndcg@10"
 """The measure that orders the rows of a benchmark if it names no other."""
 
-DECIDING = (
-    *("sample", "sources", "translator", "chunking", "retriever"),
-    *("rewriter", "retrieve"),
-)
+DECIDING: Sequence[str] = _TABLE["deciding"]
 """The parts of a configuration that a result depends on."""
 
 

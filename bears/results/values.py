@@ -11,16 +11,12 @@ from bears.answers.judging.ruling import VALUES
 from bears.errors import FormatError
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE, WEIGHT
 from bears.evaluation.repeats import PLACES
+from bears.files.intake.yaml_text import table_of
 from bears.files.spreadsheet import read_cells
 
 QUESTION, VERDICT = "question_id", "verdict"
 PASS_RATE = "pass_rate"
-NOT_MEASURED = frozenset(
-    {
-        *("n_gold", "question", "gold_answers", "answer", "reason", "cause", "flags"),
-        *("gold_shown", "gold_cut", "gold_not_retrieved", "cited_not_given"),
-    }
-)
+NOT_MEASURED = frozenset(table_of(__file__))
 """Columns of the pipeline's own files that are not measures; a text may be a number."""
 WORDS = {"true": 1.0, "false": 0.0, **VALUES, "": math.nan}
 """Accepted cells that are not numbers. Unscored is undefined: a judge's error is not a fail."""
