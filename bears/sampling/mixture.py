@@ -6,16 +6,10 @@ from typing import Any
 
 from bears.config.typed import build
 from bears.errors import ConfigurationError
+from bears.files.intake.yaml_text import table_of
 from bears.types import ForbidsExtra, Positive
 
-BEFORE = {
-    "bears": "bears.sampling.mixture.Recipe",
-    "recipe": "bears.sampling.mixture.Recipe",
-    "bears-v1": "bears.sampling.mixture.V1Recipe",
-    "bears-published": "bears.sampling.mixture.PublishedRecipe",
-    "whole": "bears.sampling.whole.Whole",
-    "made": "bears.questions.settings.MadeSettings",
-}
+BEFORE: dict[str, str] = table_of(__file__)
 """The words of earlier versions for the samplers."""
 
 
