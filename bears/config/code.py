@@ -22,15 +22,9 @@ CARRIERS = {"wordllama": "wordllama", "Stemmer": "PyStemmer", "rjieba": "rjieba"
 """Packages that carry a model or rules, to their distributions, whose versions count as code."""
 CARRIED = "package:"
 """In a configuration, the beginning of the name of a package that is a model."""
-SAYING = frozenset(
-    {
-        "bears.config.edge",
-        "bears.errors",
-        "bears.files.progress",
-        "bears.files.shown",
-        "bears.layout",
-        "stages",
-    }
+SAYING = (
+    *("bears.config.edge", "bears.errors", "bears.files.progress", "bears.files.shown"),
+    *("bears.layout", "stages"),
 )
 """Modules whose edits can change no output, so they don't count: they only say things, end a
 program, or start it under the project's Python (``stages``). `bears.layout` spells paths,
