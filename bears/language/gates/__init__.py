@@ -14,28 +14,16 @@ Severity = Literal["error", "warning", "off"]
 GateSeverity = Literal[Severity, "question_error"]
 """``question_error``: an error in a question or an answer, a warning in a document."""
 
+_IN_ORDER = (
+    *(form.empty, form.punctuation_only, source_left.echo, source_left.untranslated),
+    *(words.script, words.variant, form.chatter, form.yes_no),
+    *(questions.question_mood, questions.question_kind, questions.answered),
+    *(form.length_ratio, form.unfinished, form.repeated, form.sentence_for_phrase),
+    *(numbers.changed_number, numbers.numbers, words.invented_name),
+    *(words.lost_word, words.lost_detail, questions.answer_hint),
+)
 GATES: Mapping[str, Callable[[Text, Language], str | None]] = {
-    "empty": form.empty,
-    "punctuation_only": form.punctuation_only,
-    "echo": source_left.echo,
-    "untranslated": source_left.untranslated,
-    "script": words.script,
-    "variant": words.variant,
-    "chatter": form.chatter,
-    "yes_no": form.yes_no,
-    "question_mood": questions.question_mood,
-    "question_kind": questions.question_kind,
-    "answered": questions.answered,
-    "length_ratio": form.length_ratio,
-    "unfinished": form.unfinished,
-    "repeated": form.repeated,
-    "sentence_for_phrase": form.sentence_for_phrase,
-    "changed_number": numbers.changed,
-    "numbers": numbers.gate,
-    "invented_name": words.invented_name,
-    "lost_word": words.lost_word,
-    "lost_detail": words.lost_detail,
-    "answer_hint": questions.answer_hint,
+    gate.__name__: gate for gate in _IN_ORDER
 }
 """Name to gate; a gate returns what is wrong, or None."""
 

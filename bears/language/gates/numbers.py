@@ -56,14 +56,14 @@ _DIGITS = re.compile(rf"\d(?:.{{0,{_REACH}}}\d)*", re.DOTALL)
 """Numbers with little text between them."""
 
 
-def changed(text: Text, language: Language) -> str | None:
+def changed_number(text: Text, language: Language) -> str | None:
     """Find a number that became another one, or so many lost ones that a sentence is missing."""
     missing, invented = _compared(text, language)
     wrong = (missing and invented) or len(missing) >= _SENTENCE
     return _message(missing, invented) if wrong else None
 
 
-def gate(text: Text, language: Language) -> str | None:
+def numbers(text: Text, language: Language) -> str | None:
     """Find a number or month of the source that is missing, or one that the source lacks."""
     return _message(*_compared(text, language)) or None
 
