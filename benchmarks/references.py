@@ -20,11 +20,13 @@ import yaml
 from bears.cli import COMMANDS, declare
 from bears.config.pipeline import GROUPS
 from bears.evaluation.answers.citebite import citebite_em, citebite_f1
-from bears.evaluation.answers.evidence_f1 import evidence_f1
-from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.token_f1 import token_f1
-from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
+from bears.evaluation.answers.measures import (
+    evidence_f1,
+    exact_match,
+    token_f1,
+    unanswerable_detection,
+    yes_no_accuracy,
+)
 from bears.evaluation.evaluate import METRICS
 
 DOCS = Path("docs")

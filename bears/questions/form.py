@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from itertools import islice
 
-from bears.evaluation.answers.token_f1 import token_f1
+from bears.evaluation.answers.measures import token_f1
 from bears.files.visible import blank
 from bears.language import english
 from bears.language.gates import GATES

@@ -19,7 +19,7 @@ from bears.answers.shown import show
 from bears.answers.task import AnswerRequest, AnswerTask
 from bears.config.shape import WrittenIn
 from bears.errors import FormatError, RepliesCorrupt
-from bears.evaluation.answers.token_f1 import token_f1
+from bears.evaluation.answers.measures import token_f1
 from bears.files.intake.files import json_value
 from bears.language.yes_no import says_unanswerable
 from bears.llm.flat import FlatUse, shown

@@ -21,8 +21,13 @@ from hypothesis import strategies as st
 from bears.cli import main
 from bears.config.ledger.entries import Ledger
 from bears.errors import FormatError
-from bears.evaluation.answers.evidence_f1 import evidence_f1
-from bears.evaluation.answers.exact_match import exact_match
+from bears.evaluation.answers.measures import (
+    evidence_f1,
+    exact_match,
+    token_f1,
+    unanswerable_detection,
+    yes_no_accuracy,
+)
 from bears.evaluation.answers.predictions import Given, answers_of, read_answers
 from bears.evaluation.answers.score import (
     AnswerScore,
@@ -32,9 +37,6 @@ from bears.evaluation.answers.score import (
     summarize_answers,
     with_references,
 )
-from bears.evaluation.answers.token_f1 import token_f1
-from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.evaluation.evaluate import METRICS
 from bears.files.records import write_json, write_lines, write_records
 from bears.files.spreadsheet import csv_text, read_cells

@@ -2,7 +2,7 @@
 
 import pytest
 
-from bears.evaluation.answers.exact_match import exact_match
+from bears.evaluation.answers.measures import exact_match
 from bears.language.normalization import normalization_of
 
 

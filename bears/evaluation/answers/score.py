@@ -6,12 +6,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, get_args
 
+from bears.evaluation.answers import measures
 from bears.evaluation.answers.citebite import citebite_em, citebite_f1
-from bears.evaluation.answers.evidence_f1 import evidence_f1
-from bears.evaluation.answers.exact_match import exact_match
-from bears.evaluation.answers.token_f1 import token_f1
-from bears.evaluation.answers.unanswerable_detection import unanswerable_detection
-from bears.evaluation.answers.yes_no_accuracy import yes_no_accuracy
 from bears.files.records import read_lines
 from bears.language.normalization import normalization_of, without_citations
 from bears.language.yes_no import LITERAL, yes_or_no
@@ -221,17 +217,17 @@ def _score(
     rules, text = normalization_of(language), without_citations(trace.answer)
     evidence = [chunk.doc_id for chunk in trace.evidence or ()]
     texts = [literal(reference) for reference in references]
-    f1 = [token_f1(text, each, rules) for each in texts]
+    f1 = [measures.token_f1(text, each, rules) for each in texts]
     best = references[f1.index(max(f1))]
     return AnswerScore(
         answer_f1=max(f1),
-        exact_match=max(exact_match(text, each, rules) for each in texts),
+        exact_match=max(measures.exact_match(text, each, rules) for each in texts),
         citebite_f1=max(citebite_f1(text, each) for each in texts) if english else None,
         citebite_em=max(citebite_em(text, each) for each in texts) if english else None,
-        evidence_f1=max((evidence_f1(evidence, each) for each in gold), default=None),
+        evidence_f1=max((measures.evidence_f1(evidence, each) for each in gold), default=None),
         type=best.type,
-        yes_no=yes_no_accuracy(text, yes_no, language) if yes_no else None,
-        unanswerable=unanswerable_detection(text) if asks_nothing else None,
+        yes_no=measures.yes_no_accuracy(text, yes_no, language) if yes_no else None,
+        unanswerable=measures.unanswerable_detection(text) if asks_nothing else None,
         reference=literal(best),
     )
 
