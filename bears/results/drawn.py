@@ -188,8 +188,9 @@ def draw_benchmark(
         passages.write(documents, _language(every))
     matcher = PassageMatcher(texts_of(documents, project / LOCAL))
     every, tools = read_recorded(files, matcher)
-    if not any(each.question for each in every):
-        raise FormatError(f"none of {len(every)} traces says what a user asked")
+    silent = sum(not each.question for each in every)
+    if silent == len(every):
+        raise FormatError(f"none of {silent} traces says what a user asked")
     language = _language(every)
     questions = draw(every, count, language, SEED)
     write_csv(table, COLUMNS, [each.row() for each in questions])
@@ -198,7 +199,8 @@ def draw_benchmark(
     drawn = sum(len(each.drawn) for each in questions)
     retrievers = "those of retrievers" if any(each.reply.steps for each in every) else "none"
     said = (
-        f"{drawn} of {len(every)} traces drawn, which ask {len(questions)} questions; masked: "
+        f"{drawn} of {len(every)} traces drawn, which ask {len(questions)} questions; "
+        f"{f'{silent} do not say what a user asked; ' if silent else ''}masked: "
         f"{', '.join(f'{n} {kind}' for kind, n in sorted(kinds.items())) or 'nothing'}; searches: "
         f"{', '.join(tools) or retrievers}\n  write accept or drop for each question in {table}; "
         f"the system's own traces are in {traces}"

@@ -148,7 +148,7 @@ class Recorded:
         surest, *others = [[*filter(None, map(str.strip, own))] for own in self.asked] or [[]]
         texts, said = [text for own in others for text in own], {*map(str.strip, self.heard)}
         asking = (text for text in texts if ENDS_ASKING.search(text) or text in said)
-        return next(iter(surest), "") or next(asking, next(iter(texts), ""))
+        return next(iter(surest), "") or next(asking, "")
 
 
 class KnownQuestions:
