@@ -144,12 +144,9 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
         return {"question": question.question} if question else None
 
     def entry(where: str, row: Row) -> Decided:
-        decision, text = row["decision"].strip().lower(), " ".join(row["nugget"].split())
-        if decision not in SHEET.choices or not text:
-            raise ConfigurationError(
-                f"{where}: the decision on {text!r:.40} is {decision!r:.20}; expected accept or "
-                "reject, and a nugget"
-            )
+        decision, text = row["decision"], " ".join(row["nugget"].split())
+        if not text:
+            raise ConfigurationError(f"{where}: its nugget is empty; write one, or decide nothing")
         accepted, own = decision == "accept", nugget_id(row["record_id"], text)
         meant = row["importance"].strip().lower() if accepted else decision
         if decided.setdefault(own, meant) != meant:

@@ -1,5 +1,6 @@
 """``bears judgements``: people's decisions on documents, out as a table and back in."""
 
+import shlex
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -7,24 +8,24 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Literal
 
-from bears.answers.judging.calibration import same_and_kappa
+from bears.answers.judging.calibration import check_again
 from bears.config import Config
 from bears.config.ledger.entries import PairDecision
-from bears.config.ledger.sheet import Row, Sheet
+from bears.config.ledger.sheet import WHOLE, Row, Sheet
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
-from bears.errors import FormatError, LedgerError
+from bears.errors import FormatError
 from bears.files.records import read_lines, stream_documents
-from bears.files.trec import read_table
 from bears.files.visible import one_line
+from bears.identity import path_of
 from bears.layout import ledger_of
-from bears.results.origins import ran_on
+from bears.results.origins import ran_on, system_of
 from bears.results.records import Records
 from bears.results.system import System
 from bears.retrieval.chunking import texts_of
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
-from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, Document, Question, whole_documents
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, Document, Question
 
 
 def pooled(
@@ -64,6 +65,8 @@ SHEET = Sheet(
     ("decision", "reason", "author"),
     choices=DECISIONS,
     optional=("start", "end"),
+    beside=("file",),
+    document="document",
 )
 """A passage has ``start`` and ``end``."""
 AUDIT = "audit"
@@ -80,14 +83,15 @@ def pool(
     without_gold: bool = False,
     benchmark: str = "",
 ) -> None:
-    """Write a table of retrieved documents, or passages of them, that have no judgement yet.
+    """Write a page or a table of retrieved documents, or passages, that have no judgement yet.
 
-    A person writes a decision into each row: relevant, partial or not. The rows are the first
+    A person decides on each: relevant, partial or not. The page (.html) works in any browser,
+    without a network, and saves a file for `import`. The rows are the first
     chunks of every system's ranking, or what `audit` found. They show neither systems nor ranks.
     Questions without gold come first: they count for nothing until somebody judges.
 
     Args:
-        file: a CSV file
+        file: a page (.html) or a CSV file
         depth: chunks of each ranking; default: 10
         systems: retrievers, experiments, commits, run files or `audit`, separated by commas;
             default: all that ran here
@@ -116,15 +120,17 @@ def pool(
             **{"record_id": i, "doc_id": chunk.doc_id},
             **({} if chunk.end is None else {"start": chunk.start, "end": chunk.end}),
             **_shown(questions[i], chunk, texts[chunk]),
+            **{"file": path_of(chunk.doc_id), WHOLE: documents[chunk.doc_id].content},
         }
         for i, names in chosen.items()
         for chunk in map(chunks.__getitem__, names)
     ]
-    SHEET.write(file, rows)
+    command = ["bears", "judgements", "import"]
+    said = SHEET.write(file, rows, lambda saved: shlex.join([*command, str(saved)]))
     print(
         f"{file}: {len(rows)} documents to judge for {sum(map(bool, chosen.values()))} "
         f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
-        f"people judged {len(records.decided.kept)} before"
+        f"people judged {len(records.decided.kept)} before; {said}"
     )
     first = [len(chosen[i]) for i in unknown if chosen[i]]
     if len(rows) > sum(first) > 0:
@@ -143,7 +149,7 @@ def import_decisions(
     agreement of both judgements is printed; different decisions are refused.
 
     Args:
-        file: a table that `pool` wrote, with decisions in it
+        file: a table that `pool` wrote, with decisions in it, or what its page saved
         author: who decided, for rows without an author
         replace_: overwrite earlier decisions
     """
@@ -158,27 +164,16 @@ def import_decisions(
             {each.doc_id: each for each in stream_documents(records.corpus)},
         )
     ]
-    if not decisions:
-        raise LedgerError(
-            f"{file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} under "
-            "`decision`"
-        )
     path = ledger_of(name)
     with open_ledger(path) as ledger:
-        earlier = {one.place: one for one in ledger.decisions.judgements}
-        again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
-        changed = [(old, new) for old, new in again if old.decision != new.decision]
-        if again:
-            same, kappa = same_and_kappa([(old.decision, new.decision) for old, new in again])
-            print(f"{len(again)} pairs were judged before: {same} of them the same{kappa}")
-        if changed and not replace_:
-            old, new = changed[0]
-            raise LedgerError(
-                f"{file}: {len(changed)} pairs have another judgement already, such as "
-                f"{old.doc_id} for {old.question_id}, which was {old.decision} and is "
-                f"{new.decision}. Nothing was imported; --replace overwrites the earlier ones"
-            )
-        taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
+        known = {one.place: one.decision for one in ledger.decisions.judgements}
+        again = [
+            (f"{new.doc_id} for {new.question_id}", known[new.place], new.decision)
+            for new in decisions
+            if new.place in known
+        ]
+        check_again(file, again, "pairs were judged", replace_)
+        taken = [new for new in decisions if new.decision != known.get(new.place)]
         ledger.add("judgements", taken, PairDecision.names)
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
@@ -197,35 +192,20 @@ def _runs(
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
     name = records.benchmark.name
-    here = ran_on(records, all_commits=True, older=True)
-    if not words and not here:
-        raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    runs = {} if words else {each.name: _ranked(each) for each in here}
+    if not words:
+        here = ran_on(records, all_commits=True, older=True)
+        if not here:
+            raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
+        return {each.name: _ranked(each) for each in here}
+    runs = {}
     for word in words:
-        if word == AUDIT or Path(word).is_file():
-            if word == AUDIT:
-                runs[word] = _candidates(config)
-            else:
-                asked = {question.question_id for question in records.questions}
-                runs[word] = whole_documents(read_table(Path(word), asked).rankings())
-            for doc_id in (hit.doc_id for ranking in runs[word].values() for hit in ranking):
-                if doc_id not in documents:
-                    raise FormatError(
-                        f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
-                    )
-            continue
-        named = {
-            each.name: _ranked(each)
-            for each in here
-            if word in (each.name, each.what, each.retriever)
-        }
-        if not named:
-            raise FormatError(
-                f"{word!r:.80}: no such file, and no such run of {name}; there is "
-                f"{', '.join(one_line(each.name) for each in here) or 'nothing'}. Run a retriever "
-                "with: dvc exp run -S retriever=NAME"
-            )
-        runs |= named
+        system = None if word == AUDIT else system_of(word, lambda: records, name)
+        runs[word] = _ranked(system) if system else _candidates(config)
+        for doc_id in {hit.doc_id for ranking in runs[word].values() for hit in ranking}:
+            if doc_id not in documents:
+                raise FormatError(
+                    f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
+                )
     return runs
 
 
@@ -270,7 +250,7 @@ def read_judgements(
 
     def entry(where: str, row: Row) -> PairDecision:
         value = {name: row[name] for name in ("doc_id", "reason", "author")}
-        value |= {"question_id": row["record_id"], "decision": row["decision"].strip().lower()}
+        value |= {"question_id": row["record_id"], "decision": row["decision"]}
         value |= {"quotation": row["document"]} if row["end"] and row["document"].strip() else {}
         return parse(PairDecision, value, where)
 

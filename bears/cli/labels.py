@@ -4,7 +4,7 @@ import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from functools import cache
+from functools import cache, partial
 from math import nan
 from pathlib import Path
 from random import Random
@@ -13,10 +13,11 @@ from typing import Any, Literal
 from tabulate import tabulate
 
 from bears.answers.judging.calibration import (
+    agreement,
     calibrate,
+    check_again,
     differences,
     grade_calibration,
-    same_and_kappa,
 )
 from bears.answers.judging.chosen import rulings_of
 from bears.answers.judging.files import read_unjudged, records_in
@@ -29,8 +30,8 @@ from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.ledger.sheet import Row, Sheet
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
-from bears.errors import FormatError, LedgerError
-from bears.evaluation.labeling import CONVINCING, drawn, evidence
+from bears.errors import FormatError
+from bears.evaluation.labeling import CONVINCING, drawn, evidence, halving
 from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
@@ -140,11 +141,13 @@ def next_(
     format: Format = "table",
     benchmark: str = "",
 ) -> None:
-    """Draw the items that people should label next, and write them as a table.
+    """Draw the items that people should label next, and write them as a page or as a table.
+
+    The page (.html) works in any browser, without a network, and saves a file for `import`.
 
     Of answers, people see the question, the gold and both systems' answers in random order, without
     names, and write pass or fail into label_1 and label_2. Of documents, they see the question and
-    a document in which the rankings differ, and write a grade from 0 to 3, or to 4; of nuggets, an
+    a document in which the rankings differ, and write a grade from 0 to 3; of nuggets, an
     answer and a fact that it may state; of citations, a sentence and the passage that it cites.
     Items that count more, and those on which the judge or earlier labels say that the systems may
     differ, are drawn more often, with probabilities that `decide` accounts for. The draws go to
@@ -156,7 +159,7 @@ def next_(
         b: the other system; without it, the score of the first is estimated, but not of answers
         what: what people label; default: answers
         count: how many items; default: 20
-        out: a CSV file; default: to_label.csv
+        out: a page (.html) or a CSV file; default: to_label.csv
         measure: of documents precision@K or dcg@K, default: precision@10; of nuggets nugget_all,
             nugget_vital or nugget_weighted, default: nugget_all
         grades: for documents: a model's grades from 0 to 4, as TREC's qrels; default: those of the
@@ -176,9 +179,10 @@ def next_(
             question, item = names[each.item]
             new.append(LabelDraw(pair.key, number, question, each.weight, each.largest, item=item))
         waiting = [draw for draw in draws if not draw.labels]
-        sheet.write(out, map(pair.shown, [*waiting, *new]))
+        again = partial(_command, what, measure, grades, benchmark, "import")
+        rows = map(pair.shown, [*waiting, *new])
+        said = sheet.write(out, rows, lambda saved: f"{again(saved, a, b)} --author NAME")
         ledger.add("labels", new, ("pair", "draw"))
-    again = _command("import", str(out), a, b, what=what, measure=measure, benchmark=benchmark)
     whole = {
         "file": str(out),
         "drawn": [draw.question_id for draw in new],
@@ -190,29 +194,28 @@ def next_(
         format,
         whole,
         f"{out}: {len(new)} {_called(what)} of {len(pair.names)}, and {len(waiting)} drawn before "
-        f"that have no label; write {_choices(pair)} under {' and '.join(pair.blanks)}, then run "
-        f"`{again} --author NAME`",
+        f"that have no label; {said}",
     )
 
 
-def _command(*words: str, **options: str) -> str:
+def _command(
+    what: What, measure: str, grades: Path | None, benchmark: str, *words: object, count: int = 0
+) -> str:
     """Return a command of labels as people can type it; without options that are the default."""
-    given = {name: value for name, value in options.items() if value not in ("", "answers")}
-    chosen = [part for name, value in given.items() for part in (f"--{name}", value)]
-    return shlex.join(["bears", "labels", *filter(None, words), *chosen])
+    options = {"what": what, "measure": measure, "grades": grades, "benchmark": benchmark}
+    given = {**options, "what": "" if what == "answers" else what, "count": count}
+    chosen = [part for name, value in given.items() if value for part in (f"--{name}", value)]
+    return shlex.join(["bears", "labels", *map(str, [*filter(None, words), *chosen])])
 
 
 def _called(what: What) -> str:
     return "questions" if what == "answers" else what
 
 
-def _choices(pair: Labelable) -> str:
-    return "pass or fail" if "pass" in pair.words else f"one of {', '.join(pair.words)}"
-
-
 def _check_imported(table: Path, sheet: Sheet, draws: Sequence[LabelDraw]) -> None:
     """Raise FormatError if a file that would be replaced holds more than imported labels."""
-    if not table.is_file():
+    # A page has no labels in it.
+    if not table.is_file() or table.suffix.lower() == ".html":
         return
     known = {str(draw.draw) for draw in draws if draw.labels}
     header, rows = read_named(table, short=True)
@@ -233,6 +236,7 @@ def import_labels(
     author: str,
     what: What = "answers",
     measure: str = "",
+    grades: Path | None = None,
     replace_: bool = False,
     format: Format = "table",
     benchmark: str = "",
@@ -240,19 +244,20 @@ def import_labels(
     """Take a person's labels back into the ledger.
 
     Every row must show what `next` wrote, and be of these systems. Labels of several people are
-    kept apart, and their agreement is printed.
+    kept apart, and their agreement is printed; then what the labels say so far.
 
     Args:
-        file: a table that `next` wrote, with labels in it
+        file: a table that `next` wrote, with labels in it, or what its page saved
         a: the first system, as `next` was given it
         b: the second system
         author: who labeled
         what: what people labeled; default: answers
         measure: as `next` was given it
+        grades: for documents: a model's grades, which people's labels correct
         replace_: overwrite the author's earlier labels
         format: default: table
     """
-    pair = labelable(what, a, b, measure=measure, grades=None, benchmark=benchmark)
+    pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
     path = _ledger(benchmark)
     with open_ledger(path) as ledger:
         known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
@@ -261,29 +266,20 @@ def import_labels(
             draw = known.get(row["draw"])
             return pair.shown(draw) if draw else None
 
-        def entry(where: str, row: Row) -> LabelDraw:
-            words = [row[name].strip().lower() for name in pair.blanks]
-            if unknown := [word for word in words if word not in pair.words]:
-                raise LedgerError(
-                    f"{where}: the label is {unknown[0]!r:.40}; expected {_choices(pair)} in each "
-                    "column"
-                )
+        def entry(_: str, row: Row) -> LabelDraw:
             draw = known[row["draw"]]
-            own = pair.given(draw, words)
-            if not replace_ and draw.labels.get(author, own) != own:
-                raise LedgerError(
-                    f"{where}: {author} labeled draw {draw.draw} otherwise before; --replace "
-                    "overwrites that"
-                )
+            own = pair.given(draw, [row[name] for name in pair.blanks])
             return replace(draw, labels={**draw.labels, author: own})
 
         labeled = pair.sheet.read(file, current, entry)
-        if not labeled:
-            raise LedgerError(
-                f"{file}: no labels; write {_choices(pair)} under {' and '.join(pair.blanks)}"
-            )
+        again = [
+            (f"draw {draw.draw}", str(old), str(draw.labels[author]))
+            for draw in labeled
+            if (old := known[str(draw.draw)].labels.get(author)) is not None
+        ]
+        with printing_to_stderr() if format == "json" else nullcontext():
+            check_again(file, again, f"{_called(what)} were labeled by {author}", replace_)
         ledger.add("labels", labeled, ("pair", "draw"))
-    said = f"{path}: {len(labeled)} {_called(what)} labeled by {author}"
     others = [
         both
         for draw in labeled
@@ -291,11 +287,49 @@ def import_labels(
         if name != author
         for both in zip(draw.labels[author], labels, strict=True)
     ]
-    same, kappa = same_and_kappa(others)
-    if others:
-        said += f"\n{len(others)} labels by others of the same {what}: {same} the same{kappa}"
-    whole = {"ledger": str(path), "labelled": len(labeled), "by_others": len(others), "same": same}
-    _print(format, whole, said)
+    draws = {draw.draw: draw for draw in [*known.values(), *labeled]}
+    used = _used([*draws.values()])
+    again_by = partial(_command, what, measure, grades, benchmark, "next", a, b)
+    more, said = _so_far(pair, used, one_line(a), one_line(b))
+    if more:
+        said += f": `{again_by(count=more)}`"
+    by_others = agreement(others, f"labels by others of the same {what}")
+    whole = {"ledger": str(path), "labelled": len(labeled), "by_others": len(others)}
+    _print(
+        format,
+        whole | {"more": more, "estimates": pair.estimates(used)},
+        f"{path}: {len(labeled)} {_called(what)} labeled by {author}\n{by_others}{said}",
+    )
+
+
+def _used(draws: Sequence[LabelDraw]) -> list[LabelDraw]:
+    """Return the draws that count, and say how many do not yet."""
+    labeled = labeled_of(draws)
+    if later := sum(bool(draw.labels) for draw in draws[len(labeled) :]):
+        complain(
+            f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "
+            "the draws counts"
+        )
+    return labeled
+
+
+def _so_far(pair: Labelable, labeled: Sequence[LabelDraw], a: str, b: str) -> tuple[int, str]:
+    """Return how many more labels help, and a sentence on what those so far say."""
+    n, found = len(labeled), pair.estimates(labeled)
+    if not found:
+        lacking = min(FEWEST, len(pair.names)) - n
+        said = f"{n} labels count so far"
+        return lacking, f"{said}; {lacking} more give an interval" if lacking else said
+    value, low, high = ([*found.values()][-1][name] for name in ("value", "low", "high"))
+    if value < 0 and b:
+        a, b, value, low, high = b, a, -value, -high, -low
+    known = f"{value:.3f} ({low:.3f} to {high:.3f}) on {n} labels"
+    if not b:
+        said = f"{a} has {known}"
+    else:
+        said = f"{a} is better than {b} by {known}" if low > 0 else f"{a} - {b} is {known}"
+    more = halving(pair.items, pair.drawn(labeled))
+    return more, said + (f"; {more} more halve the interval" if more else "")
 
 
 def decide(
@@ -330,12 +364,7 @@ def decide(
     pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
     path = _ledger(benchmark)
     draws = pair.draws(parse(Ledger, read_ledger(path), str(path)).labels)
-    labeled = labeled_of(draws)
-    if later := sum(bool(draw.labels) for draw in draws[len(labeled) :]):
-        complain(
-            f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "
-            "the draws counts"
-        )
+    labeled = _used(draws)
     items, drawn_items = pair.items, pair.drawn(labeled)
     labels = [pair.value(draw) for draw in labeled]
     found = evidence(items, drawn_items, labels)
@@ -349,7 +378,7 @@ def decide(
     elif equal:
         verdict = f"equal to within {within:g}; labeling may stop"
     else:
-        again = _command("next", a, b, what=what, measure=measure, benchmark=benchmark)
+        again = _command(what, measure, grades, benchmark, "next", a, b)
         verdict = f"not decided; draw more with `{again}`"
     whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}
     whole |= {"labelled": len(labeled), "of": len(pair.names), **asdict(found)}

@@ -1,10 +1,12 @@
 """``bears replies``: import, plan, fill, publish, discard, review, glossary."""
 
+import shlex
 import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from bears.answers.judging.calibration import check_again
 from bears.config.ledger.entries import Review
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
@@ -21,7 +23,7 @@ from bears.selection.configuration import composed, files_of, selected
 from bears.selection.uses import made_questions, translation, workflow_of, workflows
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
-from bears.translation.review import READ, SHEET, check_against, flagged, read_decisions, translated
+from bears.translation.review import READ, SHEET, flagged, read_decisions, translated
 from bears.translation.source_texts import Place
 from bears.translation.translator import NAME, TranslatorSettings
 
@@ -119,16 +121,22 @@ def discard(overrides: Sequence[str], *, list_: bool = False, yes: bool = False)
 
 
 def review(
-    overrides: Sequence[str] = (), *, export: Path | None = None, import_: Path | None = None
+    overrides: Sequence[str] = (),
+    *,
+    export: Path | None = None,
+    import_: Path | None = None,
+    replace_: bool = False,
 ) -> None:
     """Export doubtful texts for a person, or import the decisions.
 
-    The CSV file lists what the gates flag, and made questions that wait for a person. The decisions
-    are accept, correct or retranslate. They become entries of the ledger.
+    The file lists what the gates flag, and made questions that wait for a person: as a page (.html)
+    that works in any browser, or as CSV. The decisions are accept, correct or retranslate. They
+    become entries of the ledger.
 
     Args:
         export: write the file
-        import_: read a person's decisions from the file
+        import_: read a person's decisions from the table, or from what its page saved
+        replace_: overwrite earlier decisions
     """
     if bool(export) == bool(import_):
         raise ConfigurationError("expected either --export FILE or --import FILE")
@@ -143,8 +151,9 @@ def review(
         if workflow:
             found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
-        SHEET.write(export, rows)
-        print(f"{export}: {len(rows)} texts to look at")
+        command = ["bears", "replies", "review", *overrides, "--import"]
+        said = SHEET.write(export, rows, lambda saved: shlex.join([*command, str(saved)]))
+        print(f"{export}: {len(rows)} texts to look at; {said}")
         return
     assert import_
     texts: dict[Place, dict[str, str]] = {
@@ -160,12 +169,23 @@ def review(
         # What is decided has another text since.
         texts |= {each.place: {} for each in reviews if each.place in texts}
         decisions = read_decisions(import_, texts)
-        check_against(decisions, reviews)
-        again = {each.place: each.sent_back for each in reviews}
-        times = [again.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
+        # What was sent back may get another decision.
+        settled = {each.place: each for each in reviews if each.decision != "retranslate"}
+        both = [(new, settled[new.place]) for new in decisions if new.place in settled]
+        again = [
+            (f"{new.field} of {new.record_id}, by {old.author}", _said(old), _said(new))
+            for new, old in both
+        ]
+        check_again(import_, again, "texts were decided", replace_)
+        back = {each.place: each.sent_back for each in reviews}
+        times = [back.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
         counted = map(lambda new, n: replace(new, times=n), decisions, times)
         ledger.add("reviews", counted, Review.names)
     print(f"{path}: {len(decisions)} decisions")
+
+
+def _said(review: Review) -> str:
+    return f"{review.decision} {review.text!r:.60}" if review.text else review.decision
 
 
 def glossary(file: Path, overrides: Sequence[str] = ()) -> None:

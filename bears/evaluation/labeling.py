@@ -18,6 +18,7 @@ with any share that the earlier draws suggest.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -268,6 +269,12 @@ def narrower(items: Items, draws: Sequence[Draw], more: int) -> float:
     # Each draw is taken to be of an average item.
     added = (1 / (rest * (1 - np.arange(more) / left)) ** 2).sum()
     return math.sqrt(known / (known + float(added)))
+
+
+def halving(items: Items, draws: Sequence[Draw]) -> int:
+    """Return how many more draws halve the interval of `estimated`."""
+    left = len(items.weights) - len(draws)
+    return bisect_left(range(left), -0.5, key=lambda more: -narrower(items, draws, more))
 
 
 @dataclass(frozen=True, slots=True)

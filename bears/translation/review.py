@@ -7,7 +7,6 @@ from typing import Any
 from bears.config.ledger.entries import Review
 from bears.config.ledger.sheet import Row, Sheet
 from bears.config.typed import parse
-from bears.errors import ConfigurationError
 from bears.language.answers import kept
 from bears.language.gates import check
 from bears.language.text import Text
@@ -21,6 +20,7 @@ SHEET = Sheet(
     ("flags", "source", "translation"),
     ("decision", "text", "reason", "author"),
     choices=("accept", "correct", "retranslate"),
+    needs={"correct": ("text", "translation")},
 )
 """A correction has its text under ``text``."""
 READ = ("source", "translation")
@@ -81,28 +81,9 @@ def read_decisions(path: Path, texts: Mapping[Place, Mapping[str, str]]) -> list
     """
 
     def entry(where: str, row: Row) -> Review:
-        names = (*SHEET.place, *SHEET.blanks)
-        own = {name: row[name] for name in names}
-        return parse(Review, {**own, "decision": own["decision"].strip().lower()}, where)
+        return parse(Review, {name: row[name] for name in (*SHEET.place, *SHEET.blanks)}, where)
 
     return SHEET.read(path, lambda row: texts.get((row["record_id"], row["field"])), entry)
-
-
-def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> None:
-    """Compare decisions with those of the ledger; a text that was sent back may get a new one.
-
-    Raises:
-        ConfigurationError: another decision on the same text was accept or correct.
-    """
-    settled = {each.place: each for each in earlier if each.decision != "retranslate"}
-    for new in decisions:
-        old = settled.get(new.place, new)
-        if (old.decision, old.text) != (new.decision, new.text):
-            raise ConfigurationError(
-                f"{new.field} of {new.record_id} is decided in the ledger already "
-                f"({old.decision}{f', by {old.author}' if old.author else ''}), and the table says "
-                f"{new.decision}; nothing was imported. Remove one of the two"
-            )
 
 
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:

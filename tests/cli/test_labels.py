@@ -63,7 +63,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     differed = sum(row["label_1"] != row["label_2"] for row in first)
     assert differed > 10
     bears("import", str(table), a, b, "--author", "anna")
-    assert "40 labels by others of the same answers: 40 the same" in bears(
+    assert "40 labels by others of the same answers: 40 of them the same" in bears(
         "import", str(table), a, b, "--author", "ben"
     )
     drawn = json.loads(
@@ -160,7 +160,10 @@ def test_people_grade_documents_in_which_two_rankings_differ(
         writer = csv.DictWriter(out, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    bears("import", str(table), *words, "--author", "anna")
+    said = bears("import", str(table), *words, "--author", "anna", "--grades", str(grades))
+    # Everything is labeled, and nothing more can be drawn.
+    assert said.rstrip().endswith(f"{len(rows)} labels count so far")
+    assert all(row["file"] in ids for row in rows)
     decided = json.loads(bears("decide", *words, "--format", "json"))
     # All are graded: the first run has every gold document, the second one none.
     truth = sum(min(len(own), 5) for own in gold.values()) / 5 / len(gold)

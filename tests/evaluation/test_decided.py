@@ -168,7 +168,7 @@ HEADER = "record_id,doc_id,decision,reason,author\n"
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ("q,d,maybe,,\n", "row 2.decision: Input should be 'relevant'"),
+        ("q,d,maybe,,\n", "row 2: decision is 'maybe'; expected one of relevant, partial, not"),
         ("q,other,not,,\n", "row 2: there is no q other"),
         ("other,d,not,,\n", "row 2: there is no other d"),
         ("q,d,not,,\nq,d,partial,,\n", "row 3: a row above has another decision"),

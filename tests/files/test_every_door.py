@@ -214,7 +214,11 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "config.reads": (".yaml", beside("data/reads.yaml", lambda _: reads_of("f", Path()))),
     "config.ledger.sheet: translations": (".csv", lambda path: read_decisions(path, {})),
-    **each("config.ledger.sheet", lambda path: read_judgements(path, {}, {}), ".csv", ".xlsx"),
+    **each(
+        "config.ledger.sheet",
+        lambda path: read_judgements(path, {}, {}),
+        *(".csv", ".xlsx", ".json", ".html"),
+    ),
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
@@ -232,10 +236,11 @@ ELSEWHERE = {
     "config.packaged": "a file of the package",
     "answers.judging.files": "sidecar.json, sealed by its manifest",
     "answers.judging.model": "a kept reply; tests/answers/test_judge_model.py",
+    "answers.judging.rubric": "a prompt of conf/, read as the door for any mapping",
     "answers.judging.tables": "our own column of items",
     "cli.nuggets": "read as the door for JSON Lines; tests/evaluation/test_nuggets.py",
     "publishing.report.benchmark": "records, sealed by their manifests",
-    "publishing.report.words": "a file of the package",
+    "files.page": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "results.recorded": "values within traces; tests/results/test_traces.py",
     "selection.uses": "answers that the pipeline wrote, sealed by their manifest",

@@ -6,11 +6,13 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from operator import mul
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from bears.answers.judging.labels import LabelledAnswer
+from bears.errors import LedgerError
 from bears.evaluation.clusters import Floats, wilson
 from bears.evaluation.prediction_powered import Estimate, estimate, exchange_interval, exchange_rate
 
@@ -161,13 +163,43 @@ def _wilson(hits: int, n: int) -> Rate | None:
     return Rate(hits / n, *wilson(hits, n)) if n else None
 
 
-def same_and_kappa(pairs: Sequence[tuple[object, object]]) -> tuple[int, str]:
-    """Return how many pairs of decisions agree, and Cohen's kappa as text; empty without one."""
+def agreement(pairs: Sequence[tuple[object, object]], what: str) -> str:
+    """Return how many of people's decisions agree, with Cohen's kappa; empty without any.
+
+    Args:
+        pairs: two decisions on the same thing.
+        what: these are, with their verb.
+    """
     counts = Counter(pairs)
     used = {decision for pair in counts for decision in pair}
     kappa = kappa_of([[counts[old, new] for new in used] for old in used])
     shown = f", Cohen's kappa {kappa.value:.2f}" if kappa else ""
-    return sum(counts[each, each] for each in used), shown
+    same = sum(counts[each, each] for each in used)
+    return f"{len(pairs)} {what}: {same} of them the same{shown}\n" if pairs else ""
+
+
+def check_again(
+    file: Path, again: Sequence[tuple[str, str, str]], what: str, replaced: bool
+) -> None:
+    """Print how far decisions agree with earlier ones, and refuse to change these.
+
+    Args:
+        file: has the new decisions.
+        again: what is decided, and the earlier and the new decision on it.
+        what: they are about.
+        replaced: whether they may be changed.
+
+    Raises:
+        LedgerError: naming one that differs.
+    """
+    print(agreement([(old, new) for _, old, new in again], f"{what} before"), end="")
+    changed = [each for each in again if each[1] != each[2]]
+    if changed and not replaced:
+        about, old, new = changed[0]
+        raise LedgerError(
+            f"{file}: {len(changed)} {what} otherwise before, such as {about}, which was {old} and "
+            f"is {new}. Nothing was imported; --replace overwrites the earlier ones"
+        )
 
 
 def kappa_of(table: Sequence[Sequence[int]]) -> Rate | None:

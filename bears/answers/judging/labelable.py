@@ -14,14 +14,16 @@ from typing import Any, Literal
 import numpy as np
 
 from bears.answers.judging.graded import LONGEST
+from bears.answers.judging.rubric import rubric_of
 from bears.answers.judging.ruling import RELEVANT, SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
-from bears.config.ledger.sheet import Sheet
+from bears.config.ledger.sheet import WHOLE, Sheet
 from bears.errors import FormatError
 from bears.evaluation.answers.nuggets import OKAY
 from bears.evaluation.labeling import Draw, Items, estimated, narrower
 from bears.files.records import digest_of, stream_documents
+from bears.identity import path_of
 from bears.types import Ranking
 
 FEWEST = 20
@@ -36,42 +38,50 @@ class Labelable:
 
     Args:
         key: what the ledger calls the pair of systems, with what is compared.
+        scale: one of `SCALES`.
         columns: of the table, after the number of the draw and before the labels.
-        words: what people may write, in lower case, to its value in the ledger.
+        words: what people may have written, to its value in the ledger.
         names: the question_id of each item, and what it is beside that; empty for a question.
         items: in the order of ``names``.
-        row: returns the cells of ``columns``.
+        row: returns the cells of ``columns``, and what `Sheet` shows beside them.
         gain: returns what a person's labels of an item count.
         blanks: the columns that people fill in.
         swapped: whether a draw shows the second system before the first.
+        choices: what people may write now; default: the words of the scale.
     """
 
     key: str
+    scale: str
     columns: Sequence[str]
     words: Mapping[str, int]
     names: Sequence[tuple[str, str]]
     items: Items
-    row: Callable[[LabelDraw], Sequence[Any]]
+    row: Callable[[LabelDraw], Mapping[str, Any]]
     gain: Callable[..., float]
     blanks: tuple[str, ...] = ("grade",)
     swapped: Callable[[LabelDraw], bool] = lambda _: False
+    choices: tuple[str, ...] = ()
 
     @property
     def sheet(self) -> Sheet:
-        """Return the table in which people label."""
+        """Return what people are asked."""
         return Sheet(
             ("draw",),
             self.columns,
             self.blanks,
             decisive=self.blanks,
             about=self.key,
-            choices=[*self.words],
+            choices=self.choices or [*SCALES[self.scale].values],
             bare=False,
+            beside=("file",) if self.scale == "relevance" else (),
+            document="" if self.scale == "answers" else self.columns[-1],
+            rubric=rubric_of(self.scale),
+            earlier=[*self.words],
         )
 
     def shown(self, draw: LabelDraw) -> dict[str, Any]:
         """Return the row of a draw, without labels."""
-        return dict(zip(("draw", *self.columns), (draw.draw, *self.row(draw)), strict=True))
+        return {"draw": draw.draw, **self.row(draw)}
 
     def given(self, draw: LabelDraw, words: Sequence[str]) -> tuple[int, ...]:
         """Return the labels of a row as the ledger keeps them."""
@@ -129,17 +139,19 @@ def labeled_of(draws: Iterable[LabelDraw]) -> list[LabelDraw]:
 
 def _graded(
     key: str,
+    scale: str,
     columns: Sequence[str],
     gains: Mapping[str, float],
     weights: Mapping[tuple[str, str], float],
     judged: Mapping[tuple[str, str], str],
     questions: Iterable[str],
-    read: Callable[[str, str], Sequence[Any]],
+    read: Callable[[str, str], Mapping[str, Any]],
+    choices: tuple[str, ...] = (),
 ) -> Labelable:
     """Return items that one person grades at a time; the stratum is the judge's label.
 
     Args:
-        key, columns: of the table.
+        key, scale, columns, choices: of the table.
         gains: each label to what it counts.
         weights: question_id and name of each item to its weight, which is not 0.
         judged: the same to a judge's label, if it gave one.
@@ -160,9 +172,17 @@ def _graded(
         0,
         best,
     )
-    names, counts = list(weights), [*gains.values()]
+    counts = [*gains.values()]
     return Labelable(
-        key, columns, words, names, items, lambda draw: read(*draw.name), counts.__getitem__
+        key,
+        scale,
+        columns,
+        words,
+        list(weights),
+        items,
+        lambda draw: read(*draw.name),
+        counts.__getitem__,
+        choices=choices,
     )
 
 
@@ -226,15 +246,25 @@ def document_pair(
         documents = stream_documents(corpus)
         return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
 
+    def read(question: str, doc_id: str) -> dict[str, str]:
+        whole = texts()[doc_id]
+        # A spreadsheet cuts longer cells itself.
+        cells = {"question": questions[question], "document": whole[:LONGEST]}
+        return {**cells, "file": path_of(doc_id), WHOLE: whole}
+
+    words = {str(grade): gain for grade, gain in enumerate(gains)}
+    known = {grade for own in grades.values() for grade in own.values()}
     return _graded(
         " ".join([*(digest_of(each)[:12] for each in both), measure]),
+        "relevance",
         ("question", "document"),
-        {str(grade): gain for grade, gain in enumerate(gains)},
+        words,
         {name: weights[name] for name in sorted(weights) if weights[name]},
         {(q, doc_id): str(grade) for q, own in grades.items() for doc_id, grade in own.items()},
         questions,
-        # A spreadsheet cuts longer cells itself.
-        lambda question, doc_id: [questions[question], texts()[doc_id][:LONGEST]],
+        read,
+        # A judge gives grades to 3; TREC's may go to 4.
+        tuple(words) if HIGHEST in known else (),
     )
 
 
@@ -263,7 +293,7 @@ def answer_pair(
         )
     scale = SCALES[what]
     weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], str]()
-    cells, questions = dict[tuple[str, str], list[Any]](), set[str]()
+    cells, questions = dict[tuple[str, str], dict[str, str]](), set[str]()
     for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
         for question, row in sorted(rows.items()):
             own = [each for each in items_in(row) if each["scale"] == what]
@@ -271,15 +301,16 @@ def answer_pair(
             if any(parts):
                 questions.add(question)
             for each, part in zip(own, parts, strict=True):
-                texts = [{**row, **each}[text] for text in scale.texts]
+                texts = {text: {**row, **each}[text] for text in scale.texts}
                 # Nothing supports a sentence without a citation, and no answer states nothing.
-                if part and texts[-1].strip():
+                if part and texts[scale.texts[-1]].strip():
                     name = question, f"{side} {each['name']}"
                     weights[name], cells[name] = sign * part / sum(parts), texts
                     judged[name] = each["verdict"]
-    written = {" ".join(name): texts for name, texts in cells.items()}
+    written = {" ".join(name): [*texts.values()] for name, texts in cells.items()}
     return _graded(
         f"{digest_of(written)[:12]} {measure}",
+        what,
         scale.texts,
         scale.values,
         weights,

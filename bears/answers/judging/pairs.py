@@ -58,13 +58,15 @@ def verdict_pair(
     def swapped(draw: LabelDraw) -> bool:
         return bool(sha256(f"{key} {draw.draw}".encode()).digest()[0] % 2)
 
-    def row(draw: LabelDraw) -> list[str]:
+    def row(draw: LabelDraw) -> dict[str, str]:
         question = draw.question_id
-        shown = [of[question] for of in (reversed(answers) if swapped(draw) else answers)]
-        return [ours[question]["question"], ours[question]["gold_answers"], *shown]
+        first, second = (of[question] for of in (reversed(answers) if swapped(draw) else answers))
+        asked = {name: ours[question][name] for name in ("question", "gold_answers")}
+        return {**asked, "answer_1": first, "answer_2": second}
 
     return Labelable(
         key,
+        "answers",
         ("question", "gold_answers", "answer_1", "answer_2"),
         {word: int(label) for word, label in WORDS.items() if label is not None},
         [(question, "") for question in questions],
@@ -74,4 +76,5 @@ def verdict_pair(
         sub,
         ("label_1", "label_2"),
         swapped,
+        ("pass", "fail"),
     )
