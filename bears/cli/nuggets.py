@@ -1,6 +1,5 @@
 """``bears nuggets``: the facts that answers should have, written, reviewed and scored."""
 
-import shlex
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from math import isnan, nan
@@ -10,13 +9,11 @@ from typing import Any, Literal
 
 from tabulate import tabulate
 
-from bears.answers.judging.calibration import check_again
 from bears.answers.judging.model import ModelJudge
 from bears.answers.judging.ruling import SCALES
 from bears.answers.nuggets import SHEET, NuggetTask, read_nuggets
 from bears.cli.answers import judge_named
 from bears.config import read_mapping
-from bears.config.ledger.entries import Nugget
 from bears.config.ledger.update import open_ledger
 from bears.config.packaged import conf_file
 from bears.config.shape import WrittenIn
@@ -76,10 +73,7 @@ def write(
         complain(f"stopped: {stopped}")
     workflow.publish()
     rows = [*task.rows(workflow.replay())]
-    command = ["bears", "nuggets", "import"]
-    said = SHEET.write(
-        file, rows, lambda saved: f"{shlex.join([*command, str(saved)])} --author NAME"
-    )
+    said = SHEET.write(file, rows, ["nuggets", "import"], ["--author", "NAME"])
     questions = len({row["record_id"] for row in rows})
     print(f"{file}: {len(rows)} nuggets of {questions} questions; {said}")
 
@@ -96,36 +90,15 @@ def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark
         replace_: remove or change nuggets that were accepted before
     """
     name = selected(composed(benchmark)).benchmark.name
-    decisions = read_nuggets(file, records_of(name).questions, author)
-    path = ledger_of(name)
+    path, questions = ledger_of(name), records_of(name).questions
     with open_ledger(path) as ledger:
-        known = ledger.decisions.nuggets
-        both = [(new, old) for id_, new in decisions for old in known if _same(id_, new, old)]
-        again = [
-            (f"{old.text!r:.60}, by {old.author}", old.importance, _decided(new, old))
-            for new, old in both
-        ]
-        check_again(file, again, "nuggets were decided", replace_)
-        gone = {old.nugget_id for new, old in both if _decided(new, old) != old.importance}
-        kept = {old.nugget_id for old in known} - gone
-        taken = [new for _, new in decisions if new and new.nugget_id not in kept]
-        ledger.add("nuggets", taken, Nugget.names, lambda old: old["nugget_id"] in gone)
-    questions = len({one.question_id for one in taken})
+        new = read_nuggets(file, questions, author)
+        taken = ledger.take("nuggets", new, file, "nuggets were decided", replace_)
+    asked = {one.question_id for one in taken.kept}
     print(
-        f"{path}: {len(taken)} nuggets of {questions} questions, {len(gone)} replaced or removed; "
-        "judge=nuggets looks for them"
+        f"{path}: {len(taken.kept)} nuggets of {len(asked)} questions, {taken.gone} replaced or "
+        "removed; judge=nuggets looks for them"
     )
-
-
-def _same(written: str, new: Nugget | None, old: Nugget) -> bool:
-    """Return whether a decision is about an accepted nugget."""
-    return bool({written, new.nugget_id if new else ""} & {old.nugget_id, old.written} - {""})
-
-
-def _decided(new: Nugget | None, old: Nugget) -> str:
-    if new is None:
-        return "rejected"
-    return new.importance if new.text == old.text else f"{new.importance} with another text"
 
 
 def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:

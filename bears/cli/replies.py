@@ -1,13 +1,9 @@
 """``bears replies``: import, plan, fill, publish, discard, review, glossary."""
 
-import shlex
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from bears.answers.judging.calibration import check_again
-from bears.config.ledger.entries import Review
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, RepliesMissing
@@ -125,6 +121,7 @@ def review(
     *,
     export: Path | None = None,
     import_: Path | None = None,
+    author: str = "",
     replace_: bool = False,
 ) -> None:
     """Export doubtful texts for a person, or import the decisions.
@@ -136,6 +133,7 @@ def review(
     Args:
         export: write the file
         import_: read a person's decisions from the table, or from what its page saved
+        author: who decided, for rows without an author
         replace_: overwrite earlier decisions
     """
     if bool(export) == bool(import_):
@@ -151,8 +149,7 @@ def review(
         if workflow:
             found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
-        command = ["bears", "replies", "review", *overrides, "--import"]
-        said = SHEET.write(export, rows, lambda saved: shlex.join([*command, str(saved)]))
+        said = SHEET.write(export, rows, ["replies", "review", *overrides, "--import"])
         print(f"{export}: {len(rows)} texts to look at; {said}")
         return
     assert import_
@@ -165,27 +162,11 @@ def review(
         texts |= translated(workflow.use, workflow.use.resolve(workflow.known()))
     path = ledger_of(selected(config).benchmark.name)
     with open_ledger(path) as ledger:
-        reviews = ledger.decisions.reviews
         # What is decided has another text since.
-        texts |= {each.place: {} for each in reviews if each.place in texts}
-        decisions = read_decisions(import_, texts)
-        # What was sent back may get another decision.
-        settled = {each.place: each for each in reviews if each.decision != "retranslate"}
-        both = [(new, settled[new.place]) for new in decisions if new.place in settled]
-        again = [
-            (f"{new.field} of {new.record_id}, by {old.author}", _said(old), _said(new))
-            for new, old in both
-        ]
-        check_again(import_, again, "texts were decided", replace_)
-        back = {each.place: each.sent_back for each in reviews}
-        times = [back.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
-        counted = map(lambda new, n: replace(new, times=n), decisions, times)
-        ledger.add("reviews", counted, Review.names)
+        texts |= {each.place: {} for each in ledger.decisions.reviews if each.place in texts}
+        decisions = read_decisions(import_, texts, author)
+        ledger.take("reviews", decisions, import_, "texts were decided", replace_)
     print(f"{path}: {len(decisions)} decisions")
-
-
-def _said(review: Review) -> str:
-    return f"{review.decision} {review.text!r:.60}" if review.text else review.decision
 
 
 def glossary(file: Path, overrides: Sequence[str] = ()) -> None:

@@ -3,19 +3,20 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from bears.answers.judging.labelable import (
     LINEAR,
+    Grades,
     Labelable,
     answer_pair,
     document_pair,
     grades_in,
     labeled_of,
+    verdict_pair,
 )
-from bears.answers.judging.pairs import verdict_pair
 from bears.config import read_ledger
 from bears.config.ledger.entries import LabelDraw, Ledger
 from bears.config.typed import parse
@@ -29,6 +30,7 @@ from bears.evaluation.comparison.result import (
     WORSE,
 )
 from bears.layout import ledger_of
+from bears.results.records import Records
 from bears.results.system import System
 from bears.results.values import PASS_RATE, QUESTION
 
@@ -44,26 +46,33 @@ def labels_of(systems: Sequence[System]) -> Sequence[LabelDraw]:
     return parse(Ledger, read_ledger(path), str(path)).labels if path.is_file() else ()
 
 
-def labelable_of(measure: str, systems: Sequence[System]) -> Labelable | None:
+def labelable_of(
+    measure: str,
+    systems: Sequence[System],
+    grades: Grades | None = None,
+    records: Records | None = None,
+) -> Labelable | None:
     """Return what people label to correct a measure of one system, or the difference of two.
 
     None if the systems have nothing of the kind.
+
+    Args:
+        grades: of documents; default: those of the judge.
+        records: with the texts to show.
     """
-    if not all(each.judged for each in systems):
-        return None
-    ours, theirs = (*(each.judged for each in systems), {})[:2]
     if measure == PASS_RATE:
-        return verdict_pair(ours, theirs) if len(systems) == 2 else None
-    kinds: tuple[Literal["nuggets", "citations"], ...] = ("nuggets", "citations")
-    for what in kinds:
-        if measure in LINEAR[what]:
-            return answer_pair(what, measure, ours, theirs)
+        return verdict_pair(*(each.judged for each in systems)) if len(systems) == 2 else None
+    for what, measures in LINEAR.items():
+        if measure in measures:
+            return answer_pair(what, measure, *(*(each.judged for each in systems), {})[:2])
     if not GRADES.fullmatch(measure):
         return None
-    linear = measure.removeprefix("graded_")
-    first, second = (*(each.rankings for each in systems), {})[:2]
     asked = dict.fromkeys(map(str, systems[0].values.index), "")
-    return document_pair(first, second, linear, grades_of(systems), asked, Path())
+    if records:
+        asked = {each.question_id: each.question for each in records.questions}
+    first, second = (*(each.rankings for each in systems), {})[:2]
+    known, corpus = grades or grades_of(systems), records.corpus if records else Path()
+    return document_pair(first, second, measure.removeprefix("graded_"), known, asked, corpus)
 
 
 def grades_of(systems: Sequence[System]) -> dict[str, dict[str, int]]:
@@ -91,7 +100,8 @@ def estimate_of(
         The fields of `Labelable.estimates` for such questions, and ``labels``, how many there are,
         ``of`` how many items; None with too few labels.
     """
-    pair = labelable_of(measure, systems) if labels else None
+    known = labels and all(each.judged for each in systems)
+    pair = labelable_of(measure, systems) if known else None
     if not pair or not pair.names:
         return None
     draws = labeled_of(pair.draws(labels))

@@ -66,13 +66,16 @@ def translated(task: TranslationTask, found: Resolution) -> dict[Place, dict[str
     return shown
 
 
-def read_decisions(path: Path, texts: Mapping[Place, Mapping[str, str]]) -> list[Review]:
+def read_decisions(
+    path: Path, texts: Mapping[Place, Mapping[str, str]], author: str = ""
+) -> list[Review]:
     """Read the rows in which a person wrote a decision on a translation.
 
     Args:
         path: a table of `SHEET`, with decisions.
         texts: each text that may be decided on, to its ``source`` and ``translation``, as far as
             they must be those that the person read.
+        author: of rows without one.
 
     Raises:
         FormatError: the file is absent or not a table, or lacks a column.
@@ -83,7 +86,10 @@ def read_decisions(path: Path, texts: Mapping[Place, Mapping[str, str]]) -> list
     def entry(where: str, row: Row) -> Review:
         return parse(Review, {name: row[name] for name in (*SHEET.place, *SHEET.blanks)}, where)
 
-    return SHEET.read(path, lambda row: texts.get((row["record_id"], row["field"])), entry)
+    def current(row: Row) -> Mapping[str, str] | None:
+        return texts.get((row["record_id"], row["field"]))
+
+    return SHEET.read(path, current, entry, author=author)
 
 
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:

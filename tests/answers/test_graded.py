@@ -196,15 +196,18 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         importing = ["nuggets", "import", "n.csv", "--author", "you", "--benchmark", "mini"]
         for change, said in (
             ({"importance": "huge"}, "row 2"),
-            ({"importance": "okay"}, "'It is red.', by me, which was vital and is okay."),
-            ({"decision": "reject"}, "'It is red.', by me, which was vital and is rejected."),
+            (
+                {"importance": "okay"},
+                ", by me, which was vital 'It is red.' and is okay 'It is red.'.",
+            ),
+            ({"decision": "reject"}, ", by me, which was vital 'It is red.' and is rejected."),
             (
                 {"nugget": "Red."},
-                "'It is red.', by me, which was vital and is vital with another text.",
+                ", by me, which was vital 'It is red.' and is vital 'Red.'.",
             ),
             ({"question": "What size is stone 0?"}, "not those that were written into it"),
             ({"record_id": "q1"}, "not those that were written into it"),
-            ({"nugget": "It is very old."}, "is okay, and vital in a row above"),
+            ({"nugget": "It is very old."}, "a row above has another decision"),
         ):
             write(table, [rows[0] | change, *rows[1:]])
             assert main(importing) == 1

@@ -11,7 +11,6 @@ import ir_measures
 import pytest
 import pytrec_eval
 
-from bears.cli.judgements import read_judgements
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
@@ -21,6 +20,7 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.files.benchmark_state import records_digest
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import digest_of
+from bears.results.pool import read_judgements
 from bears.types import Document, Hit, Question, Span
 from tests.measuring import as_scores, measures, table_of_run
 

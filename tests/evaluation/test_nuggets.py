@@ -348,7 +348,7 @@ def test_the_price_of_grades_is_that_of_their_variance(
     assert low < people.mean() / 3 < high
     assert high - low < np.subtract(*found["interval_95"]["alone"][::-1])
     assert main(words) == 0
-    assert "100 are worth" in capsys.readouterr().out
+    assert "worth" in capsys.readouterr().out
     assert main(words[:5]) == 1
     assert "needs --grades" in capsys.readouterr().err
 

@@ -184,7 +184,7 @@ def test_a_second_decision_on_a_settled_text_is_refused_by_name(here: Here) -> N
     before = (at.root / LEDGER).read_bytes()
     for other in (decision(place, "retranslate"), decision(place, "correct", text="誰？")):
         said = decide(at, other, code=1)
-        assert f"such as question of {place[0]}, by Ann, which was accept and is" in said
+        assert f"such as {place[0]} question, by Ann, which was accept and is" in said
         assert (at.root / LEDGER).read_bytes() == before
     said = decide(at, decision(place, "accept", author="Ann"))
     assert "1 texts were decided before: 1 of them the same" in said

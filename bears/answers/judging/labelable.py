@@ -6,22 +6,25 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache
+from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
+from random import Random
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from bears.answers.judging.graded import LONGEST
+from bears.answers.judging.labels import WORDS
 from bears.answers.judging.rubric import rubric_of
 from bears.answers.judging.ruling import RELEVANT, SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
-from bears.config.ledger.sheet import WHOLE, Sheet
+from bears.config.ledger.sheet import WHOLE, Row, Sheet
 from bears.errors import FormatError
 from bears.evaluation.answers.nuggets import OKAY
-from bears.evaluation.labeling import Draw, Items, estimated, narrower
+from bears.evaluation.labeling import Draw, Items, drawn, estimated, narrower
 from bears.files.records import digest_of, stream_documents
 from bears.identity import path_of
 from bears.types import Ranking
@@ -30,51 +33,52 @@ FEWEST = 20
 """How many labels an interval needs."""
 Rows = Mapping[str, Mapping[str, Any]]
 """question_id to a row of judged answers."""
+JUDGED = {"question", "gold_answers", "answer", "verdict"}
 
 
 @dataclass(frozen=True)
 class Labelable:
-    """The items in which two systems may differ, or those of one, and their table.
+    """The items in which two systems may differ, or those of one, and what people are asked.
 
     Args:
         key: what the ledger calls the pair of systems, with what is compared.
         scale: one of `SCALES`.
-        columns: of the table, after the number of the draw and before the labels.
+        texts: the columns of what people read.
         words: what people may have written, to its value in the ledger.
+        gains: what each value of the ledger counts.
         names: the question_id of each item, and what it is beside that; empty for a question.
         items: in the order of ``names``.
-        row: returns the cells of ``columns``, and what `Sheet` shows beside them.
-        gain: returns what a person's labels of an item count.
-        blanks: the columns that people fill in.
-        swapped: whether a draw shows the second system before the first.
+        row: returns the cells of ``texts``, and what `Sheet` shows beside them.
         choices: what people may write now; default: the words of the scale.
+        blanks: the columns that people fill in; of two labels the difference counts.
+        swapped: whether a draw shows the second system before the first.
     """
 
     key: str
     scale: str
-    columns: Sequence[str]
+    texts: Sequence[str]
     words: Mapping[str, int]
+    gains: Sequence[float]
     names: Sequence[tuple[str, str]]
     items: Items
     row: Callable[[LabelDraw], Mapping[str, Any]]
-    gain: Callable[..., float]
+    choices: Sequence[str] = ()
     blanks: tuple[str, ...] = ("grade",)
     swapped: Callable[[LabelDraw], bool] = lambda _: False
-    choices: tuple[str, ...] = ()
 
     @property
     def sheet(self) -> Sheet:
         """Return what people are asked."""
         return Sheet(
             ("draw",),
-            self.columns,
+            self.texts,
             self.blanks,
             decisive=self.blanks,
             about=self.key,
             choices=self.choices or [*SCALES[self.scale].values],
             bare=False,
             beside=("file",) if self.scale == "relevance" else (),
-            document="" if self.scale == "answers" else self.columns[-1],
+            document="" if self.scale == "answers" else self.texts[-1],
             rubric=rubric_of(self.scale),
             earlier=[*self.words],
         )
@@ -83,18 +87,41 @@ class Labelable:
         """Return the row of a draw, without labels."""
         return {"draw": draw.draw, **self.row(draw)}
 
-    def given(self, draw: LabelDraw, words: Sequence[str]) -> tuple[int, ...]:
-        """Return the labels of a row as the ledger keeps them."""
-        labels = [self.words[word] for word in words]
-        return tuple(labels[::-1] if self.swapped(draw) else labels)
+    def read(self, path: Path, draws: Iterable[LabelDraw], author: str) -> list[LabelDraw]:
+        """Return the draws that a person labeled in a file. Raises BearsError."""
+        known = {str(draw.draw): draw for draw in draws}
+
+        def current(row: Row) -> Mapping[str, Any] | None:
+            draw = known.get(row["draw"])
+            return self.shown(draw) if draw else None
+
+        def entry(_: str, row: Row) -> LabelDraw:
+            draw = known[row["draw"]]
+            labels = [self.words[row[name]] for name in self.blanks]
+            given = labels[::-1] if self.swapped(draw) else labels
+            return replace(draw, labels={author: tuple(given)})
+
+        return self.sheet.read(path, current, entry)
 
     def value(self, draw: LabelDraw) -> float:
         """Return the label of a draw on the scale of the items, the mean over people."""
-        return fmean(self.gain(*labels) for labels in draw.labels.values())
+        counts = ([self.gains[label] for label in labels] for labels in draw.labels.values())
+        return fmean(first - sum(second) for first, *second in counts)
 
     def draws(self, labels: Iterable[LabelDraw]) -> list[LabelDraw]:
         """Return the draws of this pair, in their order."""
         return sorted((d for d in labels if d.pair == self.key), key=lambda draw: draw.draw)
+
+    def more(self, draws: Sequence[LabelDraw], count: int) -> list[LabelDraw]:
+        """Draw further items, after those of this pair that were drawn before."""
+        labels = [self.value(draw) for draw in labeled_of(draws)]
+        before = [draw.item for draw in self.drawn(draws)]
+        found = drawn(self.items, before, labels, count, Random(f"{self.key} {len(draws)}"))
+        return [
+            LabelDraw(self.key, number, question, each.weight, each.largest, item=item)
+            for number, each in enumerate(found, start=len(draws) + 1)
+            for question, item in [self.names[each.item]]
+        ]
 
     def drawn(self, draws: Iterable[LabelDraw]) -> list[Draw]:
         """Return draws of the ledger by the places of their items."""
@@ -140,49 +167,83 @@ def labeled_of(draws: Iterable[LabelDraw]) -> list[LabelDraw]:
 def _graded(
     key: str,
     scale: str,
-    columns: Sequence[str],
+    texts: Sequence[str],
     gains: Mapping[str, float],
-    weights: Mapping[tuple[str, str], float],
-    judged: Mapping[tuple[str, str], str],
+    graded: Mapping[tuple[str, str], tuple[float, str]],
     questions: Iterable[str],
-    read: Callable[[str, str], Mapping[str, Any]],
-    choices: tuple[str, ...] = (),
+    row: Callable[[LabelDraw], Mapping[str, Any]],
+    choices: Sequence[str] = (),
 ) -> Labelable:
     """Return items that one person grades at a time; the stratum is the judge's label.
 
     Args:
-        key, scale, columns, choices: of the table.
+        key, scale, texts, row, choices: of `Labelable`.
         gains: each label to what it counts.
-        weights: question_id and name of each item to its weight, which is not 0.
-        judged: the same to a judge's label, if it gave one.
+        graded: question_id and name of each item to its weight, which is not 0, and to the judge's
+            label, if it gave one.
         questions: the ids of all questions.
-        read: returns the cells of an item.
     """
     unknown, best = len(gains), max(gains.values())
     words = {word: place for place, word in enumerate(gains)}
-    given = [judged.get(name, "") for name in weights]
     number = {question: place for place, question in enumerate(questions)}
     items = Items(
-        np.array([*weights.values()]),
-        np.array([gains.get(word, 0.0) for word in given]),
-        np.array([words.get(word, unknown) for word in given], int),
+        np.array([weight for weight, _ in graded.values()]),
+        np.array([gains.get(word, 0.0) for _, word in graded.values()]),
+        np.array([words.get(word, unknown) for _, word in graded.values()], int),
         [(best / 2) ** 2] * (unknown + 1),
-        np.array([number[question] for question, _ in weights], int),
+        np.array([number[question] for question, _ in graded], int),
         len(number),
         0,
         best,
     )
-    counts = [*gains.values()]
+    return Labelable(key, scale, texts, words, [*gains.values()], [*graded], items, row, choices)
+
+
+GUESSES = (0.6, 0.3, 0.1, 0.6, 0.3)
+"""The squared difference of labels to expect where the judge passes the second system alone, none,
+both, or the first alone, or does not know."""
+
+
+def verdict_pair(ours: Rows, theirs: Rows) -> Labelable:
+    """Return the questions that two systems answered; people see both answers, in random order.
+
+    Args:
+        ours, theirs: question_id to a row of judged answers.
+
+    Raises:
+        FormatError: the rows are not those of judged answers.
+    """
+    both, questions = (ours, theirs), sorted(ours.keys() & theirs.keys())
+    if not all(row.keys() >= JUDGED for rows in both for row in rows.values()):
+        raise FormatError("the answers of a system are not judged; name a .questions.csv that is")
+    answers = [{q: rows[q]["answer"] for q in questions} for rows in both]
+    key = " ".join(digest_of(each)[:12] for each in answers)
+    verdicts = ((ours[q]["verdict"], theirs[q]["verdict"]) for q in questions)
+    known = {("fail", "pass"): 0, ("fail", "fail"): 1, ("pass", "pass"): 2, ("pass", "fail"): 3}
+    n, strata = len(questions), np.array([known.get(each, 4) for each in verdicts], int)
+
+    def swapped(draw: LabelDraw) -> bool:
+        return bool(sha256(f"{key} {draw.draw}".encode()).digest()[0] % 2)
+
+    def row(draw: LabelDraw) -> dict[str, Any]:
+        question = draw.question_id
+        first, second = (of[question] for of in (reversed(answers) if swapped(draw) else answers))
+        asked = {name: ours[question][name] for name in ("question", "gold_answers")}
+        return {**asked, "answer_1": first, "answer_2": second}
+
     return Labelable(
         key,
-        scale,
-        columns,
-        words,
-        list(weights),
-        items,
-        lambda draw: read(*draw.name),
-        counts.__getitem__,
-        choices=choices,
+        "answers",
+        ("question", "gold_answers", "answer_1", "answer_2"),
+        {word: int(label) for word, label in WORDS.items() if label is not None},
+        (0.0, 1.0),
+        [(question, "") for question in questions],
+        # A label is the difference of both answers' labels.
+        Items(np.ones(n), np.zeros(n), strata, GUESSES, np.arange(n), n, -1, 1),
+        row,
+        ("pass", "fail"),
+        ("label_1", "label_2"),
+        swapped,
     )
 
 
@@ -246,25 +307,24 @@ def document_pair(
         documents = stream_documents(corpus)
         return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
 
-    def read(question: str, doc_id: str) -> dict[str, str]:
-        whole = texts()[doc_id]
+    def row(draw: LabelDraw) -> dict[str, str]:
+        whole = texts()[draw.item]
         # A spreadsheet cuts longer cells itself.
-        cells = {"question": questions[question], "document": whole[:LONGEST]}
-        return {**cells, "file": path_of(doc_id), WHOLE: whole}
+        cells = {"question": questions[draw.question_id], "document": whole[:LONGEST]}
+        return {**cells, "file": path_of(draw.item), WHOLE: whole}
 
     words = {str(grade): gain for grade, gain in enumerate(gains)}
-    known = {grade for own in grades.values() for grade in own.values()}
+    known = {(q, i): str(grade) for q, own in grades.items() for i, grade in own.items()}
     return _graded(
         " ".join([*(digest_of(each)[:12] for each in both), measure]),
         "relevance",
         ("question", "document"),
         words,
-        {name: weights[name] for name in sorted(weights) if weights[name]},
-        {(q, doc_id): str(grade) for q, own in grades.items() for doc_id, grade in own.items()},
+        {at: (weights[at], known.get(at, "")) for at in sorted(weights) if weights[at]},
         questions,
-        read,
+        row,
         # A judge gives grades to 3; TREC's may go to 4.
-        tuple(words) if HIGHEST in known else (),
+        [*words] if str(HIGHEST) in known.values() else (),
     )
 
 
@@ -274,25 +334,15 @@ LINEAR = {
 }
 
 
-def answer_pair(
-    what: Literal["nuggets", "citations"], measure: str, ours: Rows, theirs: Rows
-) -> Labelable:
+def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
     """Return the nuggets or the sentences of two systems' answers, or of one.
 
     Args:
-        measure: ``nugget_all``, ``nugget_vital`` or ``nugget_weighted``; ``citation_recall``.
+        what: a key of `LINEAR`.
+        measure: one of its values.
         ours, theirs: question_id to a row of judged answers, with its items.
-
-    Raises:
-        FormatError: there is no such measure.
     """
-    if measure not in LINEAR[what]:
-        raise FormatError(
-            f"--measure is {measure!r:.80}; expected {' or '.join(LINEAR[what])}, which are sums "
-            f"over {what}"
-        )
-    scale = SCALES[what]
-    weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], str]()
+    scale, graded = SCALES[what], dict[tuple[str, str], tuple[float, str]]()
     cells, questions = dict[tuple[str, str], dict[str, str]](), set[str]()
     for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
         for question, row in sorted(rows.items()):
@@ -305,18 +355,17 @@ def answer_pair(
                 # Nothing supports a sentence without a citation, and no answer states nothing.
                 if part and texts[scale.texts[-1]].strip():
                     name = question, f"{side} {each['name']}"
-                    weights[name], cells[name] = sign * part / sum(parts), texts
-                    judged[name] = each["verdict"]
+                    graded[name] = sign * part / sum(parts), each["verdict"]
+                    cells[name] = texts
     written = {" ".join(name): [*texts.values()] for name, texts in cells.items()}
     return _graded(
         f"{digest_of(written)[:12]} {measure}",
         what,
         scale.texts,
         scale.values,
-        weights,
-        judged,
+        graded,
         sorted(questions),
-        lambda question, item: cells[question, item],
+        lambda draw: cells[draw.name],
     )
 
 

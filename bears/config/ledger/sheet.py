@@ -3,7 +3,8 @@
 A sheet is written as a table or as a page, and comes back as the table, or as what the page saves.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeVar
@@ -93,21 +94,26 @@ class Sheet:
         return digest_of({"about": self.about, "choices": asked, "cells": cells})[:16]
 
     def write(
-        self, path: Path, rows: Iterable[Mapping[str, Any]], command: Callable[[Path], str] = str
+        self,
+        path: Path,
+        rows: Iterable[Mapping[str, Any]],
+        command: Sequence[str] = (),
+        options: Sequence[str] = (),
     ) -> str:
         """Write rows as a table, with their rubric beside it, or as a page (.html).
 
         Args:
             path: of the file.
             rows: with empty blanks where a row has none of them.
-            command: returns the command that takes the decisions in a file.
+            command, options: the words before and after the file, with which decisions come back.
 
         Returns:
             What people do next.
         """
-        columns = self.columns[:-1]
-        if path.suffix.lower() == ".html":
-            then = command(path.with_suffix(".json"))
+        columns, as_page = self.columns[:-1], path.suffix.lower() == ".html"
+        back = path.with_suffix(".json") if as_page else path
+        then = shlex.join(["bears", *command, str(back), *options])
+        if as_page:
             about = {name: getattr(self, name) for name in OF_PAGE}
             about |= {"columns": columns, "texts": [*self.beside, *self.texts]}
             about |= {"rubric": self.meanings, "command": then}
@@ -123,7 +129,22 @@ class Sheet:
             lines = (f"- `{name}`: {' / '.join(texts)}\n" for name, texts in meanings.items())
             write_text(file, "".join(lines))
             notes = f" ({file} says what they mean)"
-        return f"write {self.wanted}{notes}, and run `{command(path)}`"
+        return f"write {self.wanted}{notes}, and run `{then}`"
+
+    def check_taken(self, path: Path, taken: Collection[str]) -> None:
+        """Raise FormatError if a table that would be replaced has more than decisions on these."""
+        # A page has no decisions in it.
+        if not path.is_file() or path.suffix.lower() == ".html":
+            return
+        header, rows = read_named(path, short=True)
+        if {*self.columns[:-1]} - {*header} or any(
+            any(row[name] for name in self.blanks) and row[self.place[0]] not in taken
+            for _, row in rows
+        ):
+            raise FormatError(
+                f"{path} is another file, or has decisions that are not imported; import them "
+                "first, or name another file"
+            )
 
     def read(
         self,
@@ -131,6 +152,7 @@ class Sheet:
         current: Callable[[Row], Mapping[str, Any] | None],
         entry: Callable[[str, Row], E],
         item: Callable[[Row], Sequence[str]] | None = None,
+        author: str = "",
     ) -> list[E]:
         """Return an entry for each item that is decided.
 
@@ -141,6 +163,7 @@ class Sheet:
             current: returns the texts that a row should show; None if there is no such item.
             entry: returns what a row decides, given its place in the file; raises BearsError.
             item: returns what a row is about; default: its ``place``.
+            author: of rows without one.
 
         Raises:
             FormatError: the file is neither, lacks a column, or has no decision.
@@ -153,6 +176,7 @@ class Sheet:
             if not any(row[name].strip() for name in self.decisive):
                 continue
             about = tuple(item(row) if item else (row[name] for name in self.place))
+            row["author"] = row.get("author") or author
             try:
                 self._check(where, row, current(row))
                 new = entry(where, row)
