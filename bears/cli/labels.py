@@ -3,7 +3,6 @@
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from functools import cache
 from math import nan
 from pathlib import Path
 from typing import Any, Literal
@@ -13,9 +12,8 @@ from tabulate import tabulate
 
 from bears.answers.judging.calibration import calibrate, calibration, differences
 from bears.answers.judging.chosen import rulings_of
-from bears.answers.judging.files import read_unjudged, records_in
 from bears.answers.judging.labelable import FEWEST, labeled_of
-from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
+from bears.answers.judging.labels import LabelledAnswer, read_labels
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judge_named, verdicts_of
 from bears.config.ledger.entries import LabelDraw
@@ -28,8 +26,6 @@ from bears.files.shown import complain, printing_to_stderr
 from bears.files.visible import one_line
 from bears.language.scripts import script_share
 from bears.language.tags import SCRIPTS, check_tag
-from bears.layout import BenchmarkFiles
-from bears.selection.configuration import language_of, records_of
 from bears.selection.labelable import Labeling
 
 FIGURES = ("human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
@@ -46,7 +42,6 @@ def price(
     what: Literal["answers", "documents"] = "answers",
     grades: Path | None = None,
     language: str = "",
-    benchmark: str = "",
     format: Format = "table",
     yes: bool = False,
     set_: Sequence[str] = (),
@@ -57,19 +52,17 @@ def price(
     shares of right and of wrong answers that it recognizes, and the pass rate corrected for its
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
-    would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The labeled answers must be a random sample. For documents, mean grades are compared
+    would pass. The last column is the number of labels without the judge that are worth one with
+    it. The labeled answers must be a random sample. For documents, mean grades are compared
     as shares of the highest grade. For nuggets and citations, use `decide`.
 
     Args:
-        labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
-            gold_answers, answer unless --benchmark has them; or EVOUNA's file; for documents,
-            people's grades as TREC's qrels
+        labels: CSV, JSON Lines or a JSON array: system, question_id, question, gold_answers,
+            answer, label; or EVOUNA's file; for documents, people's grades as TREC's qrels
         judge: one of conf/judge, but for documents
         what: what people labeled; default: answers
         grades: for documents: the judge's grades, as TREC's qrels
-        language: BCP 47 tag of the answers; default: that of the records, or by their script
-        benchmark: the labeled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
+        language: BCP 47 tag of the answers; default: by their script
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
@@ -77,18 +70,16 @@ def price(
         systems = _graded_documents(labels, grades)
         _print(format, {"systems": systems}, _table(systems))
         return
-    chosen, given_by = judge_named(judge, set_), None
+    chosen = judge_named(judge, set_)
     if chosen.scale != Case.scale:
         raise FormatError(f"--judge {judge} judges {chosen.scale}; for these, use `decide`")
-    if benchmark:
-        given_by, language = _answers_of(benchmark, language)
-    answers = read_labels(labels, given_by)
+    answers = read_labels(labels)
     language = language or _language_of(answers)
     check_tag(language, "--language")
     cases = [each.case for each in answers]
     # The plan of what is asked must not be a part of the JSON.
     with printing_to_stderr() if format == "json" else nullcontext():
-        known = verdicts_of(chosen, cases, language, benchmark or labels.stem, yes)
+        known = verdicts_of(chosen, cases, language, labels.stem, yes)
     rulings = rulings_of(chosen, cases, language, known)
     # Of repeats the first counts.
     pairs_of = zip(answers, rulings, strict=False)
@@ -107,13 +98,13 @@ def _graded_documents(labels: Path, grades: Path | None) -> dict[str, dict[str, 
     if not grades:
         raise FormatError("--what documents needs --grades FILE, the judge's grades")
     people, judge = read_qrels(labels), read_qrels(grades)
-    best = max(grade for run in (people, judge) for own in run.values() for grade in own.values())
     pairs = [
-        (people.get(question, {}).get(doc_id, nan) / max(best, 1), grade / max(best, 1))
+        (people.get(question, {}).get(doc_id, nan), grade)
         for question, own in judge.items()
         for doc_id, grade in own.items()
     ]
-    return {grades.stem: calibration(*np.array(pairs).T)}
+    best = max(max(own.values()) for own in (*people.values(), *judge.values()))
+    return {grades.stem: calibration(*np.array(pairs).T / max(best, 1))}
 
 
 def next_(
@@ -241,20 +232,21 @@ def _so_far(asked: Labeling, within: float | None) -> tuple[dict[str, Any], str]
         ]
     estimates = pair.estimates(labeled)
     for whose, one in estimates.items():
-        ends = f"{one['value']:+.4f}, 95 % interval {one['low']:+.4f} to {one['high']:+.4f}"
-        worth = f"; with the judge 100 labels are worth {100 * one['worth']:.0f} without"
-        said.append(f"for {whose} questions: {ends}{worth if one['worth'] else ''}")
-    more = halving(pair.items, drawn) if estimates else min(FEWEST, of) - len(labeled)
-    said.append(f"{len(labeled)} labels count so far")
+        turn = -1 if b and one["value"] < 0 else 1
+        (first, second), ends = (a, b)[::turn], ("low", "high")[::turn]
+        value, low, high = (turn * one[name] for name in ("value", *ends))
+        subject = f"{first} is better than {second} by" if low > 0 else f"{first} - {second} is"
+        worth = f"; with the judge 100 are worth {100 * one['worth']:.0f} without"
+        said.append(
+            f"for {whose} questions {subject if b else f'{a} has'} {value:.3f} ({low:.3f} to "
+            f"{high:.3f}) on {len(labeled)} labels{worth if one['worth'] else ''}"
+        )
+    more, helps = min(FEWEST, of) - len(labeled), "give an"
     if estimates:
-        value, low, high = (estimates["such"][name] for name in ("value", "low", "high"))
-        if value < 0 and b:
-            a, b, value, low, high = b, a, -value, -high, -low
-        subject = f"{a} is better than {b} by" if low > 0 else f"{a} - {b} is"
-        said[-1] = f"{subject if b else f'{a} has'} {value:.3f} ({low:.3f} to {high:.3f}) on "
-        said[-1] += f"{len(labeled)} labels"
+        more, helps = halving(pair.items, drawn), "halve the"
+    else:
+        said.append(f"{len(labeled)} labels count so far")
     if more:
-        helps = "halve the" if estimates else "give an"
         said[-1] += f"; {more} more {helps} interval: `{asked.more(more)}`"
     return {**whole, "more": more, "estimates": estimates}, "\n".join(said)
 
@@ -264,21 +256,6 @@ COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": dec
 
 def _print(format: Format, values: Mapping[str, Any], text: str) -> None:
     print(to_json(values) if format == "json" else text)
-
-
-def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
-    """Return a function that finds the answers of a benchmark's systems, and their language."""
-    records = records_of(benchmark)
-    language = language_of(records.folder, language)
-
-    @cache
-    def cases(system: str) -> dict[str, Case]:
-        answers = BenchmarkFiles(benchmark).answers(system)
-        paths = records_in(records.folder, answers)
-        rows = read_unjudged(records.questions, paths, language)
-        return {row.case.question_id: row.case for row in reversed(rows)}
-
-    return lambda system, question_id: cases(system).get(question_id), language
 
 
 def _language_of(answers: Sequence[LabelledAnswer]) -> str:

@@ -17,9 +17,8 @@ from bears.answers.judging.labelable import (
     labeled_of,
     verdict_pair,
 )
-from bears.config import read_ledger
-from bears.config.ledger.entries import LabelDraw, Ledger
-from bears.config.typed import parse
+from bears.config.ledger.entries import LabelDraw
+from bears.config.ledger.update import OpenLedger
 from bears.evaluation.comparison.result import (
     ALLOWED,
     CANNOT_TELL,
@@ -34,6 +33,13 @@ from bears.results.records import Records
 from bears.results.system import System
 from bears.results.values import PASS_RATE, QUESTION
 
+LABELED: Mapping[str, str] = {
+    "answers": PASS_RATE,
+    "documents": "graded_precision@10",
+    "nuggets": "nugget_all",
+    "citations": "citation_recall",
+}
+"""What people label, to the measure that it corrects if none is named."""
 GRADES = re.compile(r"graded_(precision|dcg)@\d+")
 BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
 """What a judge says of a pair, which is kept beside what people say."""
@@ -42,8 +48,7 @@ BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
 def labels_of(systems: Sequence[System]) -> Sequence[LabelDraw]:
     """Return people's labels of answers and documents of a benchmark. Raises FormatError."""
     names = {str(each.benchmark.get("name", "")) for each in systems if each.judged}
-    path = ledger_of(min(names)) if len(names) == 1 else Path()
-    return parse(Ledger, read_ledger(path), str(path)).labels if path.is_file() else ()
+    return OpenLedger(ledger_of(min(names))).decisions.labels if len(names) == 1 else ()
 
 
 def labelable_of(

@@ -12,19 +12,11 @@ from bears.answers.judging.labelable import HIGHEST, LINEAR, Labelable, linear
 from bears.errors import FormatError
 from bears.files.qrels import read_qrels
 from bears.layout import ledger_of
-from bears.results.labeled import labelable_of
+from bears.results.labeled import LABELED, labelable_of
 from bears.results.system import System
 from bears.results.values import PASS_RATE
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
-
-MEASURES = {
-    "answers": PASS_RATE,
-    "documents": "precision@10",
-    "nuggets": "nugget_all",
-    "citations": "citation_recall",
-}
-"""The measure of each that is compared if none is named."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +59,8 @@ class Labeling:
         Raises:
             FormatError: there is nothing to label.
         """
-        words, measure = [self.a, *filter(None, [self.b])], self.measure or MEASURES[self.what]
+        words = [self.a, *filter(None, [self.b])]
+        measure = self.measure or LABELED[self.what].removeprefix("graded_")
         if self.what == "documents":
             linear(measure)  # Refuses another one before anything is read.
             records = records_of(selected(composed(self.benchmark)).benchmark.name)

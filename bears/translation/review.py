@@ -86,10 +86,9 @@ def read_decisions(
     def entry(where: str, row: Row) -> Review:
         return parse(Review, {name: row[name] for name in (*SHEET.place, *SHEET.blanks)}, where)
 
-    def current(row: Row) -> Mapping[str, str] | None:
-        return texts.get((row["record_id"], row["field"]))
-
-    return SHEET.read(path, current, entry, author=author)
+    return SHEET.read(
+        path, lambda row: texts.get((row["record_id"], row["field"])), entry, author=author
+    )
 
 
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:

@@ -101,7 +101,7 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
     words = [str(table), a, b, "--author", "anna"]
     filled = table.read_bytes()
     assert main(["labels", "next", a, b, "--out", str(table)]) != 0
-    assert "decisions that are not imported" in capsys.readouterr().err
+    assert "decisions are not imported" in capsys.readouterr().err
     assert table.read_bytes() == filled
     assert main(["labels", "import", *words]) == 0
     capsys.readouterr()

@@ -14,7 +14,6 @@ from typing import Any
 import pytest
 from playwright.sync_api import Browser, Page
 
-from bears.answers.judging.rubric import rubric_of
 from bears.cli import main
 from bears.config import read_ledger
 from bears.config.ledger.entries import Ledger
@@ -324,7 +323,7 @@ def test_three_hundred_long_items_are_small_and_quick(tmp_path: Path, chrome: Br
     sheet = Sheet(
         *(("draw",), ("question", "document"), ("grade",), ("grade",), "it", tuple("0123")),
         document="document",
-        rubric=rubric_of("relevance"),
+        scale="relevance",
     )
     rows = []
     for n in range(300):

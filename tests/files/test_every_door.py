@@ -234,7 +234,6 @@ ELSEWHERE = {
     "config.packaged": "a file of the package",
     "answers.judging.files": "sidecar.json, sealed by its manifest",
     "answers.judging.model": "a kept reply; tests/answers/test_judge_model.py",
-    "answers.judging.rubric": "a prompt of conf/, read as the door for any mapping",
     "answers.judging.tables": "our own column of items",
     "cli.nuggets": "read as the door for JSON Lines; tests/evaluation/test_nuggets.py",
     "publishing.report.benchmark": "records, sealed by their manifests",

@@ -17,7 +17,6 @@ import numpy as np
 
 from bears.answers.judging.graded import LONGEST
 from bears.answers.judging.labels import WORDS
-from bears.answers.judging.rubric import rubric_of
 from bears.answers.judging.ruling import RELEVANT, SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
@@ -79,7 +78,7 @@ class Labelable:
             bare=False,
             beside=("file",) if self.scale == "relevance" else (),
             document="" if self.scale == "answers" else self.texts[-1],
-            rubric=rubric_of(self.scale),
+            scale=self.scale,
             earlier=[*self.words],
         )
 

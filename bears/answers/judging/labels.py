@@ -1,6 +1,6 @@
 """Read answers with people's labels, against which a judge is measured."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,8 +22,6 @@ WORDS = {
     **dict.fromkeys(("", "null", "none"), None),
 }
 ALTERNATIVES = "/"
-GivenBy = Callable[[str, str], Case | None]
-"""System and question_id to the system's answer; None if there is no such question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,33 +58,29 @@ def _golds(value: Any) -> Any:
     return value.split(ALTERNATIVES) if isinstance(value, str) else value
 
 
-class _Label(TypedDict):
+class _LabelledTexts(TypedDict):
     system: str
     question_id: str
     label: Annotated[bool | None, BeforeValidator(_label)]
-
-
-class _LabelledTexts(_Label):
     question: str
     gold_answers: Annotated[list[str], BeforeValidator(_golds)]
     answer: Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
-_LABEL, _LABELLED_TEXTS = TypeAdapter(_Label), TypeAdapter(_LabelledTexts)
+_LABELLED_TEXTS = TypeAdapter(_LabelledTexts)
 
 
-def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAnswer]:
+def read_labels(path: Path) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
-    A row has ``system, question_id, label``, and ``question, gold_answers, answer`` unless these
-    are known. A label is true or false, 1 or 0, pass or fail, yes or no; empty or null if there is
-    none yet. ``gold_answers`` is a JSON list, or a text in which they are separated by "/".
-    EVOUNA's own rows, with ``answer_<system>`` and ``judge_<system>`` for several systems, are
-    read too. If such a question is ``improper``, or lacks a label, it is skipped for all systems.
+    A row has ``system, question_id, question, gold_answers, answer, label``. A label is true or
+    false, 1 or 0, pass or fail, yes or no; empty or null if there is none yet. ``gold_answers`` is
+    a JSON list, or a text in which they are separated by "/". EVOUNA's own rows, with
+    ``answer_<system>`` and ``judge_<system>`` for several systems, are read too. If such a question
+    is ``improper``, or lacks a label, it is skipped for all systems.
 
     Args:
         path: the file.
-        given_by: finds the answers of rows that do not have them.
 
     Raises:
         FormatError: a row lacks a field, has a wrong one, or is repeated.
@@ -97,7 +91,7 @@ def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAns
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         for part in _evouna(row, number) if "golden_answer" in row else [row]:
-            answer = _labeled(part, where, given_by)
+            answer = _labeled(part, where)
             key = answer.system, answer.case.question_id
             if key in found:
                 raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
@@ -132,21 +126,13 @@ def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
             }
 
 
-def _labeled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> LabelledAnswer:
+def _labeled(row: Mapping[str, Any], where: str) -> LabelledAnswer:
     try:
-        if given_by and not row.keys() & {"question", "gold_answers", "answer"}:
-            known = _LABEL.validate_python(row, strict=True)
-            case = given_by(known["system"], known["question_id"])
-            if case is None:
-                raise FormatError(
-                    f"{where}: the benchmark has no question {known['question_id']!r:.80}"
-                )
-            return LabelledAnswer(known["system"], case, known["label"])
         texts = _LABELLED_TEXTS.validate_python(row, strict=True)
     except ValidationError as error:
         raise FormatError(
-            f"{where}: {problems_of(error)}; a row has system, question_id, label, and question, "
-            "gold_answers, answer unless --benchmark names the benchmark whose answers are labelled"
+            f"{where}: {problems_of(error)}; a row has system, question_id, question, "
+            "gold_answers, answer, label"
         ) from None
     answer = without_citations(texts["answer"]).strip()
     case = Case(texts["question_id"], texts["question"], tuple(texts["gold_answers"]), answer)

@@ -31,18 +31,13 @@ class Decision(ForbidsExtra):
 
     @property
     def about(self) -> set[tuple[str, ...]]:
-        """Return its place, and the places of what it stands for."""
+        """Return its place, and that of what it stands for; nothing if anything may follow it."""
         return {self.place}
 
     @property
     def given(self) -> Mapping[str, Sequence[object]]:
         """Return each author to what they chose, and the text that goes with it."""
         return {}
-
-    @property
-    def settled(self) -> bool:
-        """Return whether another decision contradicts it."""
-        return True
 
     def after(self, old: Self | None) -> Self | None:  # noqa: ARG002
         """Return what the ledger keeps, after an earlier decision at the same place."""
@@ -113,9 +108,8 @@ class Review(Decision):
         return {self.author: [f"{self.decision} {self.text!r:.60}" if self.text else self.decision]}
 
     @property
-    def settled(self) -> bool:
-        # What was sent back may get another decision.
-        return self.decision != "retranslate"
+    def about(self) -> set[tuple[str, ...]]:
+        return set() if self.decision == "retranslate" else {self.place}
 
     @property
     def sent_back(self) -> int:

@@ -52,7 +52,7 @@ class Sheet:
         bare: whether a row may have the names of its item alone. Numbers of a draw name nothing.
         beside: columns that help people, such as the name of a file, and decide nothing.
         document: the column of a text to read in, in which a page marks words of the others.
-        rubric: choice to its meaning in English and in Chinese, if the words of the page lack it.
+        scale: of a judge that decides the same, for what the choices mean.
         needs: choice to the blank that it needs, and the column that a page copies into it.
         earlier: choices of earlier versions, and of tables from other grades.
     """
@@ -67,7 +67,7 @@ class Sheet:
     bare: bool = True
     beside: Sequence[str] = ()
     document: str = ""
-    rubric: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    scale: str = ""
     needs: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     earlier: Sequence[str] = ()
 
@@ -84,8 +84,8 @@ class Sheet:
     @property
     def meanings(self) -> dict[str, Sequence[str]]:
         """Return each choice that has a rubric, to its meaning in English and in Chinese."""
-        known = {name: words_of(PACKAGE).get(f"rubric_{name}", ()) for name in self.choices}
-        return {name: text for name, text in {**known, **self.rubric}.items() if text}
+        words, start = words_of(PACKAGE), f"rubric_{self.scale}_" if self.scale else "rubric_"
+        return {name: words[start + name] for name in self.choices if start + name in words}
 
     def digest(self, row: Mapping[str, Any], choices: Sequence[str] = ()) -> str:
         """Return a digest of what a row shows. Spaces do not count: spreadsheets change them."""
@@ -134,17 +134,13 @@ class Sheet:
     def check_taken(self, path: Path, taken: Collection[str]) -> None:
         """Raise FormatError if a table that would be replaced has more than decisions on these."""
         # A page has no decisions in it.
-        if not path.is_file() or path.suffix.lower() == ".html":
-            return
-        header, rows = read_named(path, short=True)
-        if {*self.columns[:-1]} - {*header} or any(
-            any(row[name] for name in self.blanks) and row[self.place[0]] not in taken
-            for _, row in rows
-        ):
-            raise FormatError(
-                f"{path} is another file, or has decisions that are not imported; import them "
-                "first, or name another file"
-            )
+        if path.is_file() and path.suffix.lower() != ".html":
+            for where, row in self._rows(path):
+                if any(row[name] for name in self.blanks) and row[self.place[0]] not in taken:
+                    raise FormatError(
+                        f"{where}: its decisions are not imported; import them first, or name "
+                        "another file"
+                    )
 
     def read(
         self,

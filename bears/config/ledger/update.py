@@ -94,9 +94,8 @@ class OpenLedger:
         taken = list[D]()
         for each in new:
             [(author, now)] = each.given.items()
-            olds = {places[about] for about in each.about if about in places}
-            settled = [known[place] for place in olds if known[place].settled]
-            before = [said for old in settled for said in old.given.items()]
+            olds = {places[about] for about in {each.place, *each.about} if about in places}
+            before = [said for place in olds for said in known[place].given.items()]
             for _, was in before:
                 pairs += zip(_choices(was), _choices(now), strict=True)
             own = [said for said in before if not each.apart or said[0] == author]

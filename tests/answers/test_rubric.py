@@ -1,11 +1,14 @@
-"""What each choice of a person means, in the words that the judge gets."""
+"""People decide by the words that the judge gets."""
 
 import re
-from functools import cache
+
+import pytest
 
 from bears.answers.judging.ruling import SCALES
 from bears.config import read_mapping
+from bears.config.ledger.page import PACKAGE
 from bears.config.packaged import conf_file
+from bears.files.page import words_of
 
 PROMPTS = {
     "answers": ("judge-en", "judge-zh"),
@@ -18,13 +21,16 @@ WRAPPED = re.compile(r"(?<=[^\x00-\x7f])\n *")
 """The end of a line of Chinese, which has no space."""
 
 
-@cache
-def rubric_of(scale: str) -> dict[str, list[str]]:
-    """Return each word of a scale, to its meaning in both languages. Raises FormatError."""
-    found: dict[str, list[str]] = {word: [] for word in SCALES[scale].values}
-    for name in PROMPTS[scale]:
+@pytest.mark.parametrize("scale", SCALES)
+def test_a_rubric_has_the_words_of_the_prompt(scale: str) -> None:
+    words = words_of(PACKAGE)
+    for language, name in enumerate(PROMPTS[scale]):
         text = read_mapping(conf_file(f"prompt/{name}.yaml"))["system"]
-        for word, meaning in MEANING.findall(text):
-            if word in found:
-                found[word].append(" ".join(WRAPPED.sub("", meaning).split()))
-    return found
+        said = {
+            word: " ".join(WRAPPED.sub("", meaning).split())
+            for word, meaning in MEANING.findall(text)
+            if word in SCALES[scale].values
+        }
+        assert said == {
+            word: words[f"rubric_{scale}_{word}"][language] for word in SCALES[scale].values
+        }
