@@ -16,7 +16,6 @@ from bears.answers.judging.labelable import FEWEST, labeled_of
 from bears.answers.judging.labels import LabelledAnswer, read_labels
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judge_named, verdicts_of
-from bears.config.ledger.entries import LabelDraw
 from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import FormatError
 from bears.evaluation.labeling import CONVINCING, evidence, halving
@@ -140,7 +139,7 @@ def next_(
         rows = map(pair.shown, [*waiting, *new])
         options = [*asked.options(), "--author", "NAME"]
         said = pair.sheet.write(out, rows, ["labels", "import"], options)
-        ledger.add("labels", new, LabelDraw.names)
+        ledger.add("labels", new)
     whole = {
         "file": str(out),
         "drawn": [draw.question_id for draw in new],

@@ -144,8 +144,8 @@ def review(
     sampled = files_of(config).sampled / "queries_raw.json"
     there = sampled.is_file() or not made
     workflow = workflow_of(config, *next(translation(config))) if there else None
+    rows = [*for_review(made)]
     if export:
-        rows = [*for_review(made)]
         if workflow:
             found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
@@ -156,8 +156,7 @@ def review(
     texts: dict[Place, dict[str, str]] = {
         (each.unit.question_id, name): {} for each in made for name in MADE
     }
-    for row in for_review(made):
-        texts[row["record_id"], row["field"]] = {name: row[name] for name in READ}
+    texts |= {(row["record_id"], row["field"]): {name: row[name] for name in READ} for row in rows}
     if workflow:
         texts |= translated(workflow.use, workflow.use.resolve(workflow.known()))
     path = ledger_of(selected(config).benchmark.name)

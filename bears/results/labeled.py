@@ -90,33 +90,24 @@ def grades_of(systems: Sequence[System]) -> dict[str, dict[str, int]]:
 
 
 def estimate_of(
-    measure: str,
-    systems: Sequence[System],
-    labels: Sequence[LabelDraw],
-    level: float = 0.95,
-    turned: bool = False,
+    measure: str, systems: Sequence[System], labels: Sequence[LabelDraw], level: float = 0.95
 ) -> dict[str, Any] | None:
     """Return the measure of one system, or the difference of two, as people's labels correct it.
-
-    Args:
-        turned: whether the pair was looked for in the other order before.
 
     Returns:
         The fields of `Labelable.estimates` for such questions, and ``labels``, how many there are,
         ``of`` how many items; None with too few labels.
     """
     known = labels and all(each.judged for each in systems)
-    pair = labelable_of(measure, systems) if known else None
-    if not pair or not pair.names:
-        return None
-    draws = labeled_of(pair.draws(labels))
-    if not draws and not turned:
-        # A ledger knows a pair in the order in which it was labeled.
-        found = estimate_of(measure, systems[::-1], labels, level, turned=True)
-        ends = {} if found is None else {"low": -found["high"], "high": -found["low"]}
-        return found and {**found, "value": -found["value"], **ends}
-    found = pair.estimates(draws, level).get("such")
-    return {**found, "labels": len(draws), "of": len(pair.names)} if found else None
+    # A ledger knows a pair in the order in which it was labeled.
+    for turn in (1, -1)[: len(systems)] if known else ():
+        pair = labelable_of(measure, systems[::turn])
+        if pair and (draws := labeled_of(pair.draws(labels))):
+            found = pair.estimates(draws, level).get("such")
+            ends = zip(("value", "low", "high"), ("value", *("low", "high")[::turn]), strict=True)
+            turned = {name: turn * found[end] for name, end in ends} if found else {}
+            return found and {**found, **turned, "labels": len(draws), "of": len(pair.names)}
+    return None
 
 
 def by_people(

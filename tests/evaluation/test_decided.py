@@ -24,8 +24,6 @@ from bears.results.pool import read_judgements
 from bears.types import Document, Hit, Question, Span
 from tests.measuring import as_scores, measures, table_of_run
 
-PAIR = ("question_id", "doc_id")
-
 
 def question(question_id: str, *gold: str, judged: bool = True) -> Question:
     return Question(question_id, "who?", "Ann", gold, "s", "multi-hop", judged=judged)
@@ -156,7 +154,7 @@ def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
     judgement = PairDecision("q", "d", "relevant", author="Ann")
     for _ in range(2):
         with open_ledger(path) as ledger:
-            ledger.add("judgements", [judgement], PAIR)
+            ledger.add("judgements", [judgement])
     assert parse(Ledger, yaml_value(path), "ledger").judgements == (judgement,)
     with pytest.raises(ConfigurationError, match="two decisions on q d; keep"):
         parse(Ledger, {"judgements": [first, {**first, "decision": "partial"}]}, "ledger")

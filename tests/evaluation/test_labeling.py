@@ -10,9 +10,8 @@ from random import Random
 
 import numpy as np
 import pytest
-from bears.answers.judging.labelable import GUESSES
 
-from bears.answers.judging.labelable import Grades, document_pair, linear
+from bears.answers.judging.labelable import GUESSES, Grades, document_pair, linear
 from bears.evaluation.clusters import Floats
 from bears.evaluation.labeling import (
     CONVINCING,

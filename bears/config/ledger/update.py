@@ -1,6 +1,6 @@
 """Change a ledger's file."""
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -47,31 +47,23 @@ class OpenLedger:
         self.decisions = parse(Ledger, self._content, str(path))
 
     def add(
-        self,
-        part: str,
-        entries: Iterable[Decision],
-        same: Sequence[str],
-        gone: Collection[Any] = (),
+        self, part: str, entries: Iterable[Decision], gone: Collection[tuple[Any, ...]] = ()
     ) -> None:
-        """Add entries; one replaces an earlier one that has the same values under ``same``.
+        """Add entries; one replaces an earlier one at its place.
 
         Entries are sorted, so the result does not depend on the order of additions. The file is
         changed whole or not at all.
 
         Args:
             part: replacements, edits, reviews, judgements, labels or nuggets.
-            same: the fields by which an earlier entry is found.
-            gone: the values of earlier entries to remove.
+            gone: the places of earlier entries to remove.
         """
+        known: Iterable[Decision] = getattr(self.decisions, part)
+        by_place = {each.place: each for each in known if each.place not in gone}
+        by_place |= {each.place: each for each in entries}
         # What is empty says nothing.
-        new = [{key: value for key, value in asdict(one).items() if value} for one in entries]
-
-        def place(entry: Mapping[str, Any]) -> tuple[Any, ...]:
-            return tuple(entry.get(name, "") for name in same)
-
-        kept = [each for each in self._content[part] if place(each) not in gone]
-        by_place = {place(each): each for each in [*kept, *new]}
-        self._content[part] = sorted(by_place.values(), key=to_line)
+        rows = [{k: v for k, v in asdict(each).items() if v} for each in by_place.values()]
+        self._content[part] = sorted(rows, key=to_line)
         write_yaml(self._path, self._content)
 
     def take(self, part: str, new: Sequence[D], file: Path, what: str, replaced: bool) -> Taken[D]:
@@ -113,7 +105,7 @@ class OpenLedger:
                 f"{file}: {len(differ)} {what} otherwise before, such as {differ[0]}. Nothing was "
                 "imported; --replace overwrites the earlier ones"
             )
-        self.add(part, taken, new[0].names, gone)
+        self.add(part, taken, gone)
         return Taken(taken, len(gone), len(pairs))
 
 
