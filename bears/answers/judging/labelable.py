@@ -4,7 +4,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
 from hashlib import sha256
 from itertools import takewhile
@@ -43,27 +43,27 @@ class Labelable:
         key: what the ledger calls the pair of systems, with what is compared.
         scale: one of `SCALES`.
         texts: the columns of what people read.
-        words: what people may have written, to its value in the ledger.
-        gains: what each value of the ledger counts.
+        gains: what each label counts; the ledger has their places.
         names: the question_id of each item, and what it is beside that; empty for a question.
         items: in the order of ``names``.
         row: returns the cells of ``texts``, and what `Sheet` shows beside them.
         choices: what people may write now; default: the words of the scale.
         blanks: the columns that people fill in; of two labels the difference counts.
         swapped: whether a draw shows the second system before the first.
+        words: what people may have written, to its value in the ledger; default: the labels.
     """
 
     key: str
     scale: str
     texts: Sequence[str]
-    words: Mapping[str, int]
-    gains: Sequence[float]
+    gains: Mapping[str, float]
     names: Sequence[tuple[str, str]]
     items: Items
     row: Callable[[LabelDraw], Mapping[str, Any]]
     choices: Sequence[str] = ()
     blanks: tuple[str, ...] = ("grade",)
     swapped: Callable[[LabelDraw], bool] = lambda _: False
+    words: Mapping[str, int] = field(default_factory=dict)
 
     @property
     def sheet(self) -> Sheet:
@@ -79,7 +79,7 @@ class Labelable:
             beside=("file",) if self.scale == "relevance" else (),
             document="" if self.scale == "answers" else self.texts[-1],
             scale=self.scale,
-            earlier=[*self.words],
+            earlier=[*(self.words or self.gains)],
         )
 
     def shown(self, draw: LabelDraw) -> dict[str, Any]:
@@ -88,23 +88,22 @@ class Labelable:
 
     def read(self, path: Path, draws: Iterable[LabelDraw], author: str) -> list[LabelDraw]:
         """Return the draws that a person labeled in a file. Raises BearsError."""
+        words = self.words or {word: place for place, word in enumerate(self.gains)}
         known = {str(draw.draw): draw for draw in draws}
-
-        def current(row: Row) -> Mapping[str, Any] | None:
-            draw = known.get(row["draw"])
-            return self.shown(draw) if draw else None
+        shown = {number: self.shown(draw) for number, draw in known.items()}
 
         def entry(_: str, row: Row) -> LabelDraw:
             draw = known[row["draw"]]
-            labels = [self.words[row[name]] for name in self.blanks]
+            labels = [words[row[name]] for name in self.blanks]
             given = labels[::-1] if self.swapped(draw) else labels
             return replace(draw, labels={author: tuple(given)})
 
-        return self.sheet.read(path, current, entry)
+        return self.sheet.read(path, lambda row: shown.get(row["draw"]), entry)
 
     def value(self, draw: LabelDraw) -> float:
         """Return the label of a draw on the scale of the items, the mean over people."""
-        counts = ([self.gains[label] for label in labels] for labels in draw.labels.values())
+        gains = [*self.gains.values()]
+        counts = ([gains[label] for label in labels] for labels in draw.labels.values())
         return fmean(first - sum(second) for first, *second in counts)
 
     def draws(self, labels: Iterable[LabelDraw]) -> list[LabelDraw]:
@@ -163,39 +162,31 @@ def labeled_of(draws: Iterable[LabelDraw]) -> list[LabelDraw]:
     return list(takewhile(lambda each: each.labels, draws))
 
 
-def _graded(
-    key: str,
-    scale: str,
-    texts: Sequence[str],
-    gains: Mapping[str, float],
-    graded: Mapping[tuple[str, str], tuple[float, str]],
-    questions: Iterable[str],
-    row: Callable[[LabelDraw], Mapping[str, Any]],
-    choices: Sequence[str] = (),
-) -> Labelable:
+Weighed = Mapping[tuple[str, str], tuple[float, str]]
+"""question_id and name of each item to its weight, which is not 0, and to the judge's label, if it
+gave one."""
+
+
+def _items(gains: Mapping[str, float], weighed: Weighed, questions: Iterable[str]) -> Items:
     """Return items that one person grades at a time; the stratum is the judge's label.
 
     Args:
-        key, scale, texts, row, choices: of `Labelable`.
         gains: each label to what it counts.
-        graded: question_id and name of each item to its weight, which is not 0, and to the judge's
-            label, if it gave one.
         questions: the ids of all questions.
     """
     unknown, best = len(gains), max(gains.values())
-    words = {word: place for place, word in enumerate(gains)}
+    places = {word: place for place, word in enumerate(gains)}
     number = {question: place for place, question in enumerate(questions)}
-    items = Items(
-        np.array([weight for weight, _ in graded.values()]),
-        np.array([gains.get(word, 0.0) for _, word in graded.values()]),
-        np.array([words.get(word, unknown) for _, word in graded.values()], int),
+    return Items(
+        np.array([weight for weight, _ in weighed.values()]),
+        np.array([gains.get(word, 0.0) for _, word in weighed.values()]),
+        np.array([places.get(word, unknown) for _, word in weighed.values()], int),
         [(best / 2) ** 2] * (unknown + 1),
-        np.array([number[question] for question, _ in graded], int),
+        np.array([number[question] for question, _ in weighed], int),
         len(number),
         0,
         best,
     )
-    return Labelable(key, scale, texts, words, [*gains.values()], [*graded], items, row, choices)
 
 
 GUESSES = (0.6, 0.3, 0.1, 0.6, 0.3)
@@ -234,8 +225,7 @@ def verdict_pair(ours: Rows, theirs: Rows) -> Labelable:
         key,
         "answers",
         ("question", "gold_answers", "answer_1", "answer_2"),
-        {word: int(label) for word, label in WORDS.items() if label is not None},
-        (0.0, 1.0),
+        SCALES["answers"].values,
         [(question, "") for question in questions],
         # A label is the difference of both answers' labels.
         Items(np.ones(n), np.zeros(n), strata, GUESSES, np.arange(n), n, -1, 1),
@@ -243,6 +233,7 @@ def verdict_pair(ours: Rows, theirs: Rows) -> Labelable:
         ("pass", "fail"),
         ("label_1", "label_2"),
         swapped,
+        {word: int(label) for word, label in WORDS.items() if label is not None},
     )
 
 
@@ -314,17 +305,13 @@ def document_pair(
 
     words = {str(grade): gain for grade, gain in enumerate(gains)}
     known = {(q, i): str(grade) for q, own in grades.items() for i, grade in own.items()}
-    return _graded(
-        " ".join([*(digest_of(each)[:12] for each in both), measure]),
-        "relevance",
-        ("question", "document"),
-        words,
-        {at: (weights[at], known.get(at, "")) for at in sorted(weights) if weights[at]},
-        questions,
-        row,
-        # A judge gives grades to 3; TREC's may go to 4.
-        [*words] if str(HIGHEST) in known.values() else (),
-    )
+    weighed = {at: (weights[at], known.get(at, "")) for at in sorted(weights) if weights[at]}
+    key = " ".join([*(digest_of(each)[:12] for each in both), measure])
+    items = _items(words, weighed, questions)
+    # A judge gives grades to 3; TREC's may go to 4.
+    choices = [*words] if str(HIGHEST) in known.values() else ()
+    columns = ("question", "document")
+    return Labelable(key, "relevance", columns, words, [*weighed], items, row, choices)
 
 
 LINEAR = {
@@ -341,7 +328,7 @@ def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
         measure: one of its values.
         ours, theirs: question_id to a row of judged answers, with its items.
     """
-    scale, graded = SCALES[what], dict[tuple[str, str], tuple[float, str]]()
+    scale, weighed = SCALES[what], dict[tuple[str, str], tuple[float, str]]()
     cells, questions = dict[tuple[str, str], dict[str, str]](), set[str]()
     for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
         for question, row in sorted(rows.items()):
@@ -354,16 +341,16 @@ def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
                 # Nothing supports a sentence without a citation, and no answer states nothing.
                 if part and texts[scale.texts[-1]].strip():
                     name = question, f"{side} {each['name']}"
-                    graded[name] = sign * part / sum(parts), each["verdict"]
+                    weighed[name] = sign * part / sum(parts), each["verdict"]
                     cells[name] = texts
     written = {" ".join(name): [*texts.values()] for name, texts in cells.items()}
-    return _graded(
+    return Labelable(
         f"{digest_of(written)[:12]} {measure}",
         what,
         scale.texts,
         scale.values,
-        graded,
-        sorted(questions),
+        [*weighed],
+        _items(scale.values, weighed, sorted(questions)),
         lambda draw: cells[draw.name],
     )
 

@@ -6,13 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from bears.answers.judging.ruling import Case, Verdict
 from bears.errors import FormatError
 from bears.files.intake.files import json_value, lines
-from bears.files.records import problems_of
+from bears.files.records import value_as
 from bears.files.spreadsheet import read_named
 from bears.language.normalization import without_citations
 
@@ -67,9 +67,6 @@ class _LabelledTexts(TypedDict):
     answer: Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
-_LABELLED_TEXTS = TypeAdapter(_LabelledTexts)
-
-
 def read_labels(path: Path) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
@@ -91,11 +88,13 @@ def read_labels(path: Path) -> list[LabelledAnswer]:
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         for part in _evouna(row, number) if "golden_answer" in row else [row]:
-            answer = _labeled(part, where)
-            key = answer.system, answer.case.question_id
-            if key in found:
-                raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
-            found[key] = answer
+            texts = value_as(_LabelledTexts, part, where)
+            system, question = texts["system"], texts["question_id"]
+            if (system, question) in found:
+                raise FormatError(f"{where}: {system!r} answers {question!r} in an earlier row too")
+            answer = without_citations(texts["answer"]).strip()
+            case = Case(question, texts["question"], tuple(texts["gold_answers"]), answer)
+            found[system, question] = LabelledAnswer(system, case, texts["label"])
     if not found:
         raise FormatError(f"{path}: no labels")
     return list(found.values())
@@ -124,16 +123,3 @@ def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
                 "answer": row.get(f"answer_{system}"),
                 "label": label,
             }
-
-
-def _labeled(row: Mapping[str, Any], where: str) -> LabelledAnswer:
-    try:
-        texts = _LABELLED_TEXTS.validate_python(row, strict=True)
-    except ValidationError as error:
-        raise FormatError(
-            f"{where}: {problems_of(error)}; a row has system, question_id, question, "
-            "gold_answers, answer, label"
-        ) from None
-    answer = without_citations(texts["answer"]).strip()
-    case = Case(texts["question_id"], texts["question"], tuple(texts["gold_answers"]), answer)
-    return LabelledAnswer(texts["system"], case, texts["label"])
