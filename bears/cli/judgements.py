@@ -13,7 +13,6 @@ from bears.layout import ledger_of
 from bears.results.origins import ran_on, system_of
 from bears.results.pool import DECISIONS, SHEET, read_judgements, to_judge
 from bears.results.records import Records
-from bears.results.system import System
 from bears.selection.configuration import composed, files_of, made, records_of, selected
 from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun
 
@@ -105,25 +104,23 @@ def _runs(
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
     name = records.benchmark.name
+    systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
     if not words:
-        here = ran_on(records, all_commits=True, older=True)
-        if not here:
-            raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-        return {each.name: _ranked(each) for each in here}
-    runs = {}
-    for word in words:
-        system = None if word == AUDIT else system_of(word, lambda: records, name)
-        runs[word] = _ranked(system) if system else _candidates(config)
-        for doc_id in {hit.doc_id for ranking in runs[word].values() for hit in ranking}:
+        systems = {each.name: each for each in ran_on(records, all_commits=True, older=True)}
+    runs: dict[str, ChunkRun] = {
+        word: {key: trace.ranking for key, trace in system.traces.items()}
+        for word, system in systems.items()
+    }
+    runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
+    if not runs:
+        raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
+    for word, run in runs.items():
+        for doc_id in {hit.doc_id for ranking in run.values() for hit in ranking}:
             if doc_id not in documents:
                 raise FormatError(
                     f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
                 )
     return runs
-
-
-def _ranked(system: System) -> ChunkRun:
-    return {key: trace.ranking for key, trace in system.traces.items()}
 
 
 def _candidates(config: Config) -> ChunkRun:

@@ -143,16 +143,15 @@ def lead(result: dict[str, Any], systems: Sequence[System]) -> dict[str, Any]:
     system its mean.
     """
     labels, own = labels_of(systems), {each.name: each for each in systems}
-    pairs, measured = [], []
-    for row in result["pairs"]:
-        both = [own[row["a"]], own[row["b"]]]
-        pairs.append(_led(row, estimate_of(row["measure"], both, labels)))
-    for system in result["systems"]:
-        means = {
-            name: _led(found, estimate_of(name, [own[system["name"]]], labels))
-            for name, found in system["measures"].items()
-        }
-        measured.append({**system, "measures": means})
+
+    def led(row: Mapping[str, Any], measure: str, *names: str) -> dict[str, Any]:
+        return _led(row, estimate_of(measure, [own[name] for name in names], labels))
+
+    pairs = [led(row, row["measure"], row["a"], row["b"]) for row in result["pairs"]]
+    measured = [
+        {**each, "measures": {m: led(row, m, each["name"]) for m, row in each["measures"].items()}}
+        for each in result["systems"]
+    ]
     return {**result, "pairs": pairs, "systems": measured}
 
 

@@ -1,4 +1,4 @@
-"""Documents that systems found and nobody judged: what people are asked, and what they decided."""
+"""Documents that systems found and that wait for a judgement, and what people decided."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping
 from hashlib import sha256

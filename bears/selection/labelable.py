@@ -75,11 +75,10 @@ class Labeling:
                     f"over {self.what}"
                 )
             pair = labelable_of(measure, [self._judged(word) for word in words])
-        if not pair:
-            raise FormatError("answers are labeled in pairs; name a second system")
-        if not pair.names:
+        if not pair or not pair.names:
             raise FormatError(
                 f"{' and '.join(words)}: nothing that changes {measure} can be labeled"
+                f"{'; answers are labeled in pairs' if not self.b else ''}"
             )
         return pair
 

@@ -149,10 +149,10 @@ class Labelable:
         alone = replace(items, judge=np.zeros(len(items.judge)))
         for whose, such in (("these", False), ("such", True)):
             if one := estimated(items, places, labels, such, level):
-                ends = {"value": one.value, "low": one.low, "high": one.high}
                 without = estimated(alone, places, labels, such) or one
                 known = one.error and items.judge.any()
                 worth = (without.error / one.error) ** 2 if known else 0.0
+                ends = {"value": one.value, "low": one.low, "high": one.high}
                 found[whose] = {**ends, "after_100": after, "worth": worth}
         return found
 

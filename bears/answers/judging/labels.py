@@ -71,10 +71,10 @@ def read_labels(path: Path) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
     A row has ``system, question_id, question, gold_answers, answer, label``. A label is true or
-    false, 1 or 0, pass or fail, yes or no; empty or null if there is none yet. ``gold_answers`` is
-    a JSON list, or a text in which they are separated by "/". EVOUNA's own rows, with
-    ``answer_<system>`` and ``judge_<system>`` for several systems, are read too. If such a question
-    is ``improper``, or lacks a label, it is skipped for all systems.
+    false, 1 or 0, pass or fail, yes or no; empty or null where it is still to come.
+    ``gold_answers`` is a JSON list, or a text in which they are separated by "/". EVOUNA's own
+    rows, with ``answer_<system>`` and ``judge_<system>`` for several systems, are read too. If such
+    a question is ``improper``, or lacks a label, it is skipped for all systems.
 
     Args:
         path: the file.
