@@ -13,7 +13,7 @@ from tabulate import tabulate
 from bears.answers.judging.calibration import calibrate, calibration, differences
 from bears.answers.judging.chosen import rulings_of
 from bears.answers.judging.labelable import FEWEST, labeled_of
-from bears.answers.judging.labels import LabelledAnswer, read_labels
+from bears.answers.judging.labels import read_labels
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judge_named, verdicts_of
 from bears.config.ledger.update import OpenLedger, open_ledger
@@ -23,14 +23,13 @@ from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
 from bears.files.visible import one_line
-from bears.language.scripts import script_share
-from bears.language.tags import SCRIPTS, check_tag
+from bears.language.declared import identified
+from bears.language.tags import check_tag
 from bears.selection.labelable import Labeling
 
 FIGURES = ("human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
-LANGUAGES = ("en", "zh", "ko", "ja")
-"""Candidates for the language of answers, chosen by script if no language is given."""
-
+LOOKED_AT = 1000
+"""From how many questions their language is taken."""
 Format = Literal["table", "json"]
 
 
@@ -61,7 +60,7 @@ def price(
         judge: one of conf/judge, but for documents
         what: what people labeled; default: answers
         grades: for documents: the judge's grades, as TREC's qrels
-        language: BCP 47 tag of the answers; default: by their script
+        language: BCP 47 tag of the answers; default: by their words
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
@@ -73,7 +72,8 @@ def price(
     if chosen.scale != Case.scale:
         raise FormatError(f"--judge {judge} judges {chosen.scale}; for these, use `decide`")
     answers = read_labels(labels)
-    language = language or _language_of(answers)
+    asked = "\n".join(each.case.question for each in answers[:LOOKED_AT])
+    language = language or identified(asked) or "en"
     check_tag(language, "--language")
     cases = [each.case for each in answers]
     # The plan of what is asked must not be a part of the JSON.
@@ -255,11 +255,6 @@ COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": dec
 
 def _print(format: Format, values: Mapping[str, Any], text: str) -> None:
     print(to_json(values) if format == "json" else text)
-
-
-def _language_of(answers: Sequence[LabelledAnswer]) -> str:
-    text = "\n".join(each.case.question for each in answers[:1000])
-    return max(LANGUAGES, key=lambda tag: script_share(text, SCRIPTS[tag]))
 
 
 def _table(found: Mapping[str, Mapping[str, Any]]) -> str:

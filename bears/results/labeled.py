@@ -19,15 +19,7 @@ from bears.answers.judging.labelable import (
 )
 from bears.config.ledger.entries import LabelDraw
 from bears.config.ledger.update import OpenLedger
-from bears.evaluation.comparison.result import (
-    ALLOWED,
-    CANNOT_TELL,
-    NO_LOSS,
-    SAME,
-    UNCHANGED,
-    UNDECIDED,
-    WORSE,
-)
+from bears.evaluation.comparison.result import SAME, UNCHANGED, by_interval
 from bears.layout import ledger_of
 from bears.results.records import Records
 from bears.results.system import System
@@ -173,15 +165,8 @@ def gated(
     if not found or row["verdict"] == UNCHANGED:
         return {**row}
     led = _led(row, found)
-    if allow is not None:
-        lost = WORSE if led["high"] < 0 else UNDECIDED
-        verdict = ALLOWED if led["low"] > -allow else lost
-    elif led["difference"] < 0:
-        verdict = WORSE if led["high"] < 0 else CANNOT_TELL
-    else:
-        verdict = NO_LOSS
     half = (led["high"] - led["low"]) / 2
-    return {**led, "verdict": verdict, "smallest_difference": half}
+    return {**led, "verdict": by_interval(led, allow), "smallest_difference": half}
 
 
 def _led(row: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -68,7 +68,7 @@ class Labeling:
             grades = read_qrels(self.grades, HIGHEST) if self.grades else None
             pair = labelable_of(f"graded_{measure}", systems, grades, records)
         else:
-            sums = LINEAR.get(self.what, (PASS_RATE,))
+            sums = [*LINEAR.get(self.what, (PASS_RATE,))]
             if measure not in sums:
                 raise FormatError(
                     f"--measure is {measure!r:.80}; expected {' or '.join(sums)}, which are sums "

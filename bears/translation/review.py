@@ -61,8 +61,8 @@ def translated(task: TranslationTask, found: Resolution) -> dict[Place, dict[str
     shown: dict[Place, dict[str, str]] = {}
     for each in task.source_texts.requests():
         text = found.texts.get((each.record_id, each.field, each.text))
-        both = {"source": each.text, "translation": text}
-        shown[each.record_id, each.field] = {k: v for k, v in both.items() if v is not None}
+        known = {} if text is None else {"translation": text}
+        shown[each.record_id, each.field] = {"source": each.text, **known}
     return shown
 
 

@@ -315,9 +315,10 @@ def document_pair(
 
 
 LINEAR = {
-    "nuggets": ("nugget_all", "nugget_vital", "nugget_weighted"),
-    "citations": ("citation_recall",),
+    "nuggets": {"nugget_all": 1.0, "nugget_vital": 0.0, "nugget_weighted": OKAY},
+    "citations": {"citation_recall": 1.0},
 }
+"""The measures of each, to the weight of an item among those of its answer that is not vital."""
 
 
 def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
@@ -333,7 +334,7 @@ def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
     for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
         for question, row in sorted(rows.items()):
             own = [each for each in items_in(row) if each["scale"] == what]
-            parts = [_part(each, measure) for each in own]
+            parts = [1.0 if each["note"] == VITAL else LINEAR[what][measure] for each in own]
             if any(parts):
                 questions.add(question)
             for each, part in zip(own, parts, strict=True):
@@ -353,13 +354,6 @@ def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
         _items(scale.values, weighed, sorted(questions)),
         lambda draw: cells[draw.name],
     )
-
-
-def _part(item: Mapping[str, str], measure: str) -> float:
-    """Return the weight of a nugget or a sentence among those of its answer."""
-    if item["note"] == VITAL or measure in ("nugget_all", "citation_recall"):
-        return 1.0
-    return OKAY if measure == "nugget_weighted" else 0.0
 
 
 def grades_in(rows: Rows) -> dict[str, dict[str, int]]:

@@ -234,12 +234,9 @@ class Sheet:
             )
         for name in self.decisive:
             row[name] = self._meant(where, name, row[name], asked[0])
-        given = [name for name in self.texts if row[name]]
-        if self.bare and not given:
-            return
         for name in self.texts:
             text = current.get(name, row[name])
-            if (name in given or not self.bare) and _plain(row[name]) != _plain(text):
+            if (row[name] or not self.bare) and _plain(row[name]) != _plain(text):
                 raise ConfigurationError(
                     f"{where}: its {name} is not the one that is there now, which begins "
                     f"{_plain(text)!r:.60}; write the table again"

@@ -74,15 +74,11 @@ def label_notes(systems: Sequence[System]) -> Iterator[Sentence]:
         # Of pairs without labels one is enough to say so.
         for _, group, one in known or (found[:1] if measure == PASS_RATE else found):
             names = [each.name for each in group]
-            about: dict[str, Any] = {
-                "measure": measure,
-                "judge": judge_of(group[0]) or "the judge",
-                "what": what,
-            }
-            about["subject"] = " - ".join(names)
+            about: dict[str, Any] = {"measure": measure, "what": what, "subject": " - ".join(names)}
+            about["judge"] = judge_of(group[0]) or "the judge"
             if one:
-                about |= {"n": one["labels"], "of": one["of"], "value": signed(one["value"])}
-                about |= {end: signed(one[end]) for end in ("low", "high")}
+                about |= {"n": one["labels"], "of": one["of"]}
+                about |= {name: signed(one[name]) for name in ("value", "low", "high")}
                 about |= {key: f"{100 * one[key]:.0f}" for key in ("worth", "after_100")}
                 yield "labels_some" if one["worth"] else "labels_alone", about
             elif pair := labelable_of(measure, group):
