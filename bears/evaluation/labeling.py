@@ -240,7 +240,7 @@ def estimated(
         freedom = min(freedom, len(rest) - 1)
     error = math.sqrt(variance) / items.of
     half = float(stats.t.isf((1 - level) / 2, freedom)) * error
-    return Estimate(value / items.of, value / items.of - half, value / items.of + half, error, n)
+    return Estimate(value / items.of, value / items.of - half, value / items.of + half, error)
 
 
 def _by_question(items: Items, draws: Sequence[Draw], labels: Floats, share: float) -> Floats:

@@ -11,7 +11,7 @@ from bears.answers.judging.labels import LabelledAnswer
 from bears.answers.judging.ruling import VALUES
 from bears.config.ledger.agreement import Rate, kappa_of
 from bears.evaluation.clusters import Floats, wilson
-from bears.evaluation.prediction_powered import Estimate, estimate, exchange_interval, exchange_rate
+from bears.evaluation.prediction_powered import estimate, exchange_interval, exchange_rate
 
 
 def calibrate(answers: Iterable[LabelledAnswer]) -> dict[str, dict[str, Any]]:
@@ -95,7 +95,7 @@ def _described(
         judged: the judge's labels of the same items.
         worst: the lowest label.
     """
-    found: dict[str, Rate | Estimate | None] = {
+    found: dict[str, Rate | None] = {
         **rates,
         "corrected": estimate(labels, judged, worst),
         "alone": estimate(labels, np.zeros(len(judged)), worst),

@@ -11,9 +11,9 @@ from typing_extensions import TypedDict
 
 from bears.answers.judging.ruling import Case, Verdict
 from bears.errors import FormatError
-from bears.files.intake.files import json_value, lines
+from bears.evaluation.answers.predictions import answer_rows
+from bears.files.intake.files import json_value
 from bears.files.records import value_as
-from bears.files.spreadsheet import read_named
 from bears.language.normalization import without_citations
 
 WORDS = {
@@ -83,31 +83,21 @@ def read_labels(path: Path) -> list[LabelledAnswer]:
         FormatError: a row lacks a field, has a wrong one, or is repeated.
     """
     found: dict[tuple[str, str], LabelledAnswer] = {}
-    for number, row in _rows(path):
-        where = f"{path}, row {number}"
+    for number, (place, row) in enumerate(answer_rows(path), start=1):
+        where = f"{path}, {place}"
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         for part in _evouna(row, number) if "golden_answer" in row else [row]:
             texts = value_as(_LabelledTexts, part, where)
             system, question = texts["system"], texts["question_id"]
             if (system, question) in found:
-                raise FormatError(f"{where}: {system!r} answers {question!r} in an earlier row too")
+                raise FormatError(f"{where}: {system!r} answers {question!r} before too")
             answer = without_citations(texts["answer"]).strip()
             case = Case(question, texts["question"], tuple(texts["gold_answers"]), answer)
             found[system, question] = LabelledAnswer(system, case, texts["label"])
     if not found:
         raise FormatError(f"{path}: no labels")
     return list(found.values())
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    if path.suffix == ".csv":
-        yield from enumerate((row for _, row in read_named(path)[1]), start=1)
-    elif path.suffix == ".json":
-        whole = json_value(path)
-        yield from enumerate(whole if isinstance(whole, list) else [whole], start=1)
-    else:
-        yield from lines(path)
 
 
 def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
