@@ -26,7 +26,6 @@ SHEET = Sheet(
     ("question", "answer", "model"),
     ("nugget", "importance", "decision", "author"),
     choices=("accept", "reject"),
-    optional=("nugget_id", "author"),
 )
 """A person may change a nugget, or add rows, which have no ``nugget_id``."""
 LONGEST = 8000

@@ -85,12 +85,11 @@ def price(
     judged = [replace(each, verdict=ruling.verdict) for each, ruling in pairs_of]
     systems, pairs = calibrate(judged), differences(judged)
     whole = {"judge": judge, "language": language, "systems": systems, "pairs": pairs}
-    tables = [_table(systems), *([_table(pairs)] if pairs else [])]
-    differ = (
-        f"answers compared as {language} (--language names another); {judge} and people differ on "
-        f"{sum(each.disagrees for each in judged):,} answers"
+    said = (
+        f"{_table({**systems, **pairs})}\n\nanswers compared as {language} (--language names "
+        f"another); {judge} and people differ on {sum(each.disagrees for each in judged):,} answers"
     )
-    _print(format, whole, "\n\n".join([*tables, differ]))
+    _print(format, whole, said)
 
 
 def _graded_documents(labels: Path, grades: Path | None) -> dict[str, dict[str, Any]]:
@@ -262,9 +261,9 @@ def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
     known = [name for name in FIGURES if any(own.get(name) is not None for own in found.values())]
     rows = []
     for name, figures in found.items():
-        values = [figures[each] for each in known]
+        values = map(figures.get, known)
         shown = ["–" if value is None else f"{value:.4f}" for value in values]
-        ends = [figures["interval_95"][each] or () for each in known]
+        ends = [figures["interval_95"].get(each) or () for each in known]
         below = ["–".join(f"{end:.3f}" for end in both) for both in ends]
         rows += [[one_line(name), figures["n"], *shown], ["", "", *below]]
     return tabulate(rows, ["", "n", *known], disable_numparse=True)

@@ -20,7 +20,6 @@ SHEET = Sheet(
     ("question", "answer", "document"),
     ("decision", "reason", "author"),
     choices=DECISIONS,
-    optional=("start", "end"),
     beside=("file",),
     document="document",
 )

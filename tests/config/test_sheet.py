@@ -87,7 +87,7 @@ def test_every_wrong_row_is_listed(tmp_path: Path) -> None:
         f"{path}, row {n}" for n in range(2, 22)
     ]
     assert lines[20:] == ["… and 20 more"]
-    with pytest.raises(FormatError, match="lacks decision, author"):
+    with pytest.raises(FormatError, match="lacks decision"):
         taken(path, [{"id": "1", "question": "q", "text": "t"}], texts)
 
 

@@ -50,7 +50,7 @@ class Labelable:
         choices: what people may write now; default: the words of the scale.
         blanks: the columns that people fill in; of two labels the difference counts.
         swapped: whether a draw shows the second system before the first.
-        words: what people may have written, to its value in the ledger; default: the labels.
+        synonyms: what people may have written in earlier versions, to a label.
     """
 
     key: str
@@ -63,7 +63,7 @@ class Labelable:
     choices: Sequence[str] = ()
     blanks: tuple[str, ...] = ("grade",)
     swapped: Callable[[LabelDraw], bool] = lambda _: False
-    words: Mapping[str, int] = field(default_factory=dict)
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sheet(self) -> Sheet:
@@ -75,11 +75,10 @@ class Labelable:
             decisive=self.blanks,
             about=self.key,
             choices=self.choices or [*SCALES[self.scale].values],
-            bare=False,
             beside=("file",) if self.scale == "relevance" else (),
             document="" if self.scale == "answers" else self.texts[-1],
             scale=self.scale,
-            earlier=[*(self.words or self.gains)],
+            earlier=[*(self.synonyms or self.gains)],
         )
 
     def shown(self, draw: LabelDraw) -> dict[str, Any]:
@@ -88,13 +87,13 @@ class Labelable:
 
     def read(self, path: Path, draws: Iterable[LabelDraw], author: str) -> list[LabelDraw]:
         """Return the draws that a person labeled in a file. Raises BearsError."""
-        words = self.words or {word: place for place, word in enumerate(self.gains)}
+        places = {word: place for place, word in enumerate(self.gains)}
         known = {str(draw.draw): draw for draw in draws}
         shown = {number: self.shown(draw) for number, draw in known.items()}
 
         def entry(_: str, row: Row) -> LabelDraw:
             draw = known[row["draw"]]
-            labels = [words[row[name]] for name in self.blanks]
+            labels = [places[self.synonyms.get(row[name], row[name])] for name in self.blanks]
             given = labels[::-1] if self.swapped(draw) else labels
             return replace(draw, labels={author: tuple(given)})
 
@@ -233,7 +232,7 @@ def verdict_pair(ours: Rows, theirs: Rows) -> Labelable:
         ("pass", "fail"),
         ("label_1", "label_2"),
         swapped,
-        {word: int(label) for word, label in WORDS.items() if label is not None},
+        {word: "pass" if label else "fail" for word, label in WORDS.items() if label is not None},
     )
 
 

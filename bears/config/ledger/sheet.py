@@ -46,10 +46,9 @@ class Sheet:
         texts: the columns that people read.
         blanks: the columns that they fill in.
         decisive: those of the blanks that make a row a decision.
-        about: what the decisions are about, such as the pair of systems.
+        about: what the decisions are about, such as the pair of systems. Its items have numbers,
+            so that a row without its texts would name nothing.
         choices: what people may write into the decisive blanks.
-        optional: columns that a table may lack.
-        bare: whether a row may have the names of its item alone. Numbers of a draw name nothing.
         beside: columns that help people, such as the name of a file, and decide nothing.
         document: the column of a text to read in, in which a page marks words of the others.
         scale: of a judge that decides the same, for what the choices mean.
@@ -63,8 +62,6 @@ class Sheet:
     decisive: Sequence[str] = ("decision",)
     about: str = ""
     choices: Sequence[str] = ()
-    optional: Sequence[str] = ()
-    bare: bool = True
     beside: Sequence[str] = ()
     document: str = ""
     scale: str = ""
@@ -192,7 +189,7 @@ class Sheet:
 
     def _rows(self, path: Path) -> Iterator[tuple[str, Row]]:
         """Yield where each row is, and its cells."""
-        needed = [*self.place, *(() if self.bare else self.texts), *self.blanks]
+        needed = [*(self.texts if self.about else ()), *self.decisive]
         if path.suffix.lower() == ".html":
             raise FormatError(
                 f"{path} is the page, which has no decisions in it; open it, save them with the "
@@ -211,7 +208,7 @@ class Sheet:
             names, table = read_named(path, short=True)
             header, first = {*names}, 2
             rows = (cells for _, cells in table)
-        if missing := [name for name in needed if name not in {*header, *self.optional}]:
+        if missing := [name for name in needed if name not in header]:
             raise FormatError(f"{path} lacks {', '.join(missing)}")
         for number, cells in enumerate(rows, start=first):
             yield f"{path}, row {number}", {name: cells.get(name, "") for name in self.columns}
@@ -236,7 +233,7 @@ class Sheet:
             row[name] = self._meant(where, name, row[name], asked[0])
         for name in self.texts:
             text = current.get(name, row[name])
-            if (row[name] or not self.bare) and _plain(row[name]) != _plain(text):
+            if (row[name] or self.about) and _plain(row[name]) != _plain(text):
                 raise ConfigurationError(
                     f"{where}: its {name} is not the one that is there now, which begins "
                     f"{_plain(text)!r:.60}; write the table again"
