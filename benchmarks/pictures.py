@@ -1,8 +1,8 @@
 """Draw the pictures of docs/: `make docs-pictures`.
 
 It runs three retrievers on `mini` in a clone of the last commit, and takes pictures of what
-`bears compare` and `bears report` say, and of the recall curves. It needs Chromium and, for the
-Chinese report, a CJK font (`apt-get install chromium fonts-noto-cjk`).
+`bears compare` and `bears report` say, of the recall curves, and of a page on which people decide.
+It needs Chromium and, for Chinese, a CJK font (`apt-get install chromium fonts-noto-cjk`).
 """
 
 from __future__ import annotations
@@ -58,6 +58,8 @@ def main() -> None:
         ):
             _screenshot(report, f"report-{name}", 1100, 900, *words)
         _screenshot(report, "report-narrow", 420, 1200, LIGHT)
+        _bears(clone, "judgements", "pool", "pool.html", "--depth", "3")
+        _screenshot(clone / "pool.html", "deciding", 1000, 600, LIGHT)
     for path in PICTURES.glob("*.png"):
         if path.stat().st_size > LARGEST:
             sys.exit(f"{path} has {path.stat().st_size} bytes; expected at most {LARGEST}")

@@ -1,12 +1,26 @@
-"""A page as a browser has it after its script ran."""
+"""A page as a browser has it after its script ran, and a browser that tests can type into."""
 
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
 
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
+# Its sandbox does not work for root, nor in most containers; the page is our own.
+CONTAINED = ("--no-sandbox", "--disable-dev-shm-usage")
+
+
+def chromium() -> str:
+    """The program, without which a test is skipped."""
+    found = next(filter(None, map(shutil.which, NAMES)), None)
+    if found is None:
+        pytest.skip("there is no Chromium here: apt-get install chromium")
+    return found
 
 
 def dom(page: Path, fragment: str = "", language: str = "en") -> str:
@@ -16,12 +30,9 @@ def dom(page: Path, fragment: str = "", language: str = "en") -> str:
         fragment: the part of the address after ``#``.
         language: that of the reader.
     """
-    found = next(filter(None, map(shutil.which, NAMES)), None)
-    if found is None:
-        pytest.skip("there is no Chromium here: apt-get install chromium")
-    words = [found, "--headless", "--disable-gpu", f"--user-data-dir={page.parent / 'profile'}"]
-    # Its sandbox does not work for root, nor in most containers; the page is our own.
-    words += ["--no-sandbox", "--disable-dev-shm-usage", f"--accept-lang={language}", "--dump-dom"]
+    profile = f"--user-data-dir={page.parent / 'profile'}"
+    words = [chromium(), "--headless", "--disable-gpu", profile, *CONTAINED]
+    words += [f"--accept-lang={language}", "--dump-dom"]
     address = page.resolve().as_uri() + (f"#{fragment}" if fragment else "")
     done = subprocess.run(
         [*words, address],
@@ -31,3 +42,34 @@ def dom(page: Path, fragment: str = "", language: str = "en") -> str:
     )
     assert done.returncode == 0, done.stderr.decode("utf-8", "replace")
     return done.stdout.decode("utf-8")
+
+
+@contextmanager
+def browser() -> Iterator[Browser]:
+    """A browser to type into."""
+    with sync_playwright() as play:
+        running = play.chromium.launch(executable_path=chromium(), args=[*CONTAINED])
+        yield running
+        running.close()
+
+
+@contextmanager
+def shown(browser: Browser, page: Path, **how: Any) -> Iterator[Page]:
+    """A page in a new window of a browser that is offline and has kept nothing yet.
+
+    A fault of its script, or something that its policy forbids, fails the test.
+
+    Args:
+        how: such as locale, viewport and has_touch.
+    """
+    context = browser.new_context(offline=True, **how)
+    window = context.new_page()
+    window.set_default_timeout(15_000)
+    faults: list[str] = []
+    window.on("pageerror", lambda error: faults.append(str(error)))
+    window.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
+    window.goto(page.resolve().as_uri())
+    window.wait_for_selector("#desk > *")
+    yield window
+    assert faults == []
+    context.close()

@@ -26,13 +26,10 @@ SHEET = Sheet(
     ("question", "answer", "model"),
     ("nugget", "importance", "decision", "author"),
     choices=("accept", "reject"),
-    optional=("nugget_id", "author"),
 )
 """A person may change a nugget, or add rows, which have no ``nugget_id``."""
 LONGEST = 8000
 """Characters of each passage that are shown."""
-Decided = tuple[str, Nugget | None]
-"""The id of what a model wrote, or of the nugget itself; and the nugget, or None if rejected."""
 
 
 class WrittenNugget(TypedDict):
@@ -122,8 +119,8 @@ class NuggetTask(FlatUse[AnswerRequest]):
                 }
 
 
-def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list[Decided]:
-    """Return the decisions of a table of `SHEET`.
+def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list[Nugget]:
+    """Return the decisions of a table of `SHEET`; a rejected nugget has no text.
 
     Args:
         path: the table.
@@ -136,39 +133,29 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
             wrong, or that contradicts a row above.
     """
     known = {question.question_id: question for question in questions}
-    decided: dict[str, str] = {}
 
     def current(row: Row) -> Mapping[str, str] | None:
         question = known.get(row["record_id"])
         # The answer is that of the gold, which people's edits may change.
         return {"question": question.question} if question else None
 
-    def entry(where: str, row: Row) -> Decided:
-        decision, text = row["decision"].strip().lower(), " ".join(row["nugget"].split())
-        if decision not in SHEET.choices or not text:
-            raise ConfigurationError(
-                f"{where}: the decision on {text!r:.40} is {decision!r:.20}; expected accept or "
-                "reject, and a nugget"
-            )
-        accepted, own = decision == "accept", nugget_id(row["record_id"], text)
-        meant = row["importance"].strip().lower() if accepted else decision
-        if decided.setdefault(own, meant) != meant:
-            raise ConfigurationError(
-                f"{where}: {text!r:.60} is {meant}, and {decided[own]} in a row above"
-            )
+    def entry(where: str, row: Row) -> Nugget:
+        _, text = item(row)
+        if not text:
+            raise ConfigurationError(f"{where}: its nugget is empty; write one, or decide nothing")
+        own, accepted = nugget_id(row["record_id"], text), row["decision"] == "accept"
         value = {
             "question_id": row["record_id"],
             "nugget_id": own,
-            "text": text,
-            "importance": row["importance"].strip().lower(),
+            "text": text if accepted else "",
+            "importance": row["importance"].strip().lower() if accepted else "okay",
             "model": row["model"],
-            "author": row["author"] or author,
+            "author": row["author"],
+            "written": row["nugget_id"] if row["nugget_id"] != own else "",
         }
-        written = row["nugget_id"] or own
-        value |= {"written": written} if written != own else {}
-        return written, parse(Nugget, value, where) if accepted else None
+        return parse(Nugget, value, where)
 
     def item(row: Row) -> tuple[str, str]:
-        return row["record_id"], row["nugget_id"] or row["nugget"]
+        return row["record_id"], " ".join(row["nugget"].split())
 
-    return SHEET.read(path, current, entry, item)
+    return SHEET.read(path, current, entry, item, author)

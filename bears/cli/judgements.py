@@ -1,75 +1,23 @@
-"""``bears judgements``: people's decisions on documents, out as a table and back in."""
+"""``bears judgements``: people's decisions on documents, out as a page or a table and back in."""
 
 from collections import Counter
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import replace
-from hashlib import sha256
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import Literal
 
-from bears.answers.judging.calibration import same_and_kappa
 from bears.config import Config
-from bears.config.ledger.entries import PairDecision
-from bears.config.ledger.sheet import Row, Sheet
 from bears.config.ledger.update import open_ledger
-from bears.config.typed import parse
-from bears.errors import FormatError, LedgerError
+from bears.errors import FormatError
 from bears.files.records import read_lines, stream_documents
-from bears.files.trec import read_table
 from bears.files.visible import one_line
 from bears.layout import ledger_of
-from bears.results.origins import ran_on
+from bears.results.origins import ran_on, system_of
+from bears.results.pool import DECISIONS, SHEET, read_judgements, to_judge
 from bears.results.records import Records
-from bears.results.system import System
-from bears.retrieval.chunking import texts_of
-from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.selection.configuration import composed, files_of, made, records_of, selected
-from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun, Document, Question, whole_documents
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun
 
-
-def pooled(
-    runs: Iterable[ChunkRun], depth: int, judged: Mapping[str, Collection[str]]
-) -> dict[str, list[str]]:
-    """Return the unjudged chunks among the first ones of any run.
-
-    This is TREC's pooling (Spärck Jones and van Rijsbergen 1975).
-
-    Args:
-        runs: of the systems.
-        depth: how many chunks to take from each ranking.
-        judged: question_id to the names of the chunks that are already judged. Other questions
-            are ignored.
-
-    Returns:
-        question_id to names of chunks, in a fixed order that reveals neither systems nor ranks.
-    """
-    found: dict[str, set[str]] = {question_id: set() for question_id in judged}
-    for run in runs:
-        for question_id in found.keys() & run.keys():
-            found[question_id].update(hit.chunk.name for hit in run[question_id][:depth])
-    return {
-        question_id: sorted(names.difference(judged[question_id]), key=_shuffled(question_id))
-        for question_id, names in found.items()
-    }
-
-
-def _shuffled(question_id: str) -> Callable[[str], bytes]:
-    return lambda name: sha256(f"{question_id}\0{name}".encode()).digest()
-
-
-DECISIONS: tuple[Literal["relevant", "partial", "not"], ...] = ("relevant", "partial", "not")
-SHEET = Sheet(
-    ("record_id", "doc_id", "start", "end"),
-    ("question", "answer", "document"),
-    ("decision", "reason", "author"),
-    choices=DECISIONS,
-    optional=("start", "end"),
-)
-"""A passage has ``start`` and ``end``."""
 AUDIT = "audit"
 """The stage whose candidates take the place of a run."""
-LONGEST = 2000
-"""Characters of a document that a person is shown."""
 
 
 def pool(
@@ -80,14 +28,15 @@ def pool(
     without_gold: bool = False,
     benchmark: str = "",
 ) -> None:
-    """Write a table of retrieved documents, or passages of them, that have no judgement yet.
+    """Write a page or a table of retrieved documents, or passages, that have no judgement yet.
 
-    A person writes a decision into each row: relevant, partial or not. The rows are the first
+    A person decides on each: relevant, partial or not. The page (.html) works in any browser,
+    without a network, and saves a file for `import`. The rows are the first
     chunks of every system's ranking, or what `audit` found. They show neither systems nor ranks.
     Questions without gold come first: they count for nothing until somebody judges.
 
     Args:
-        file: a CSV file
+        file: a page (.html) or a CSV file
         depth: chunks of each ranking; default: 10
         systems: retrievers, experiments, commits, run files or `audit`, separated by commas;
             default: all that ran here
@@ -97,39 +46,22 @@ def pool(
         raise FormatError(f"--depth is {depth}; expected at least 1")
     config = composed(benchmark)
     records = records_of(selected(config).benchmark.name)
-    questions = {q.question_id: q for q in records.source}
     documents = {d.doc_id: d for d in stream_documents(records.corpus)}
     words = [word.strip() for word in systems.split(",") if word.strip()]
     runs = _runs(words, config, records, documents)
-    found = {hit.chunk for run in runs.values() for ranking in run.values() for hit in ranking}
-    texts = texts_of(documents.values(), found)
-    chunks = {chunk.name: chunk for chunk in texts}
-    cut = ChunksOfDocuments(documents.values(), texts)
-    judged = {q.question_id: {*q.gold_doc_ids} for q in cut.questions(records.source)}
-    for decision in cut.decisions(records.judgements):
-        if decision.question_id in judged:
-            judged[decision.question_id].add(decision.doc_id)
-    unknown = {i: ids for i, ids in judged.items() if not questions[i].judged}
-    chosen = pooled(runs.values(), depth, unknown if without_gold else {**unknown, **judged})
-    rows = [
-        {
-            **{"record_id": i, "doc_id": chunk.doc_id},
-            **({} if chunk.end is None else {"start": chunk.start, "end": chunk.end}),
-            **_shown(questions[i], chunk, texts[chunk]),
-        }
-        for i, names in chosen.items()
-        for chunk in map(chunks.__getitem__, names)
-    ]
-    SHEET.write(file, rows)
+    rows = to_judge(records, documents, [*runs.values()], depth, without_gold)
+    said = SHEET.write(file, rows, ["judgements", "import"])
+    asked = {row["record_id"] for row in rows}
     print(
-        f"{file}: {len(rows)} documents to judge for {sum(map(bool, chosen.values()))} "
-        f"questions, the first {depth} of {', '.join(map(one_line, runs))}; "
-        f"people judged {len(records.decided.kept)} before"
+        f"{file}: {len(rows)} documents to judge for {len(asked)} questions, the first {depth} of "
+        f"{', '.join(map(one_line, runs))}; people judged {len(records.decided.kept)} before; "
+        f"{said}"
     )
-    first = [len(chosen[i]) for i in unknown if chosen[i]]
-    if len(rows) > sum(first) > 0:
+    unknown = asked.intersection(q.question_id for q in records.source if not q.judged)
+    first = sum(row["record_id"] in unknown for row in rows)
+    if len(rows) > first > 0:
         print(
-            f"the first {sum(first)} are for the {len(first)} questions without gold, which count "
+            f"the first {first} are for the {len(unknown)} questions without gold, which count "
             "for nothing until somebody judges; --without-gold writes these alone"
         )
 
@@ -143,43 +75,18 @@ def import_decisions(
     agreement of both judgements is printed; different decisions are refused.
 
     Args:
-        file: a table that `pool` wrote, with decisions in it
+        file: a table that `pool` wrote, with decisions in it, or what its page saved
         author: who decided, for rows without an author
         replace_: overwrite earlier decisions
     """
-    config = composed(benchmark)
-    name = selected(config).benchmark.name
+    name = selected(composed(benchmark)).benchmark.name
     records = records_of(name)
-    decisions = [
-        replace(decision, author=decision.author or author)
-        for decision in read_judgements(
-            file,
-            {q.question_id: q for q in records.questions},
-            {each.doc_id: each for each in stream_documents(records.corpus)},
-        )
-    ]
-    if not decisions:
-        raise LedgerError(
-            f"{file}: no row has a decision and a doc_id; write {', '.join(DECISIONS)} under "
-            "`decision`"
-        )
+    questions = {q.question_id: q for q in records.questions}
+    documents = {each.doc_id: each for each in stream_documents(records.corpus)}
     path = ledger_of(name)
     with open_ledger(path) as ledger:
-        earlier = {one.place: one for one in ledger.decisions.judgements}
-        again = [(earlier[new.place], new) for new in decisions if new.place in earlier]
-        changed = [(old, new) for old, new in again if old.decision != new.decision]
-        if again:
-            same, kappa = same_and_kappa([(old.decision, new.decision) for old, new in again])
-            print(f"{len(again)} pairs were judged before: {same} of them the same{kappa}")
-        if changed and not replace_:
-            old, new = changed[0]
-            raise LedgerError(
-                f"{file}: {len(changed)} pairs have another judgement already, such as "
-                f"{old.doc_id} for {old.question_id}, which was {old.decision} and is "
-                f"{new.decision}. Nothing was imported; --replace overwrites the earlier ones"
-            )
-        taken = [one for one in decisions if one.place not in earlier] + [new for _, new in changed]
-        ledger.add("judgements", taken, PairDecision.names)
+        new = read_judgements(file, questions, documents, author)
+        taken = ledger.take("judgements", new, file, "pairs were judged", replace_).kept
     counts = Counter(one.decision for one in taken)
     summary = ", ".join(f"{counts[name]} {name}" for name in DECISIONS)
     print(f"{path}: {len(taken)} judgements ({summary}); `dvc repro` measures with them")
@@ -197,40 +104,23 @@ def _runs(
         FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
     """
     name = records.benchmark.name
-    here = ran_on(records, all_commits=True, older=True)
-    if not words and not here:
+    systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
+    if not words:
+        systems = {each.name: each for each in ran_on(records, all_commits=True, older=True)}
+    runs: dict[str, ChunkRun] = {
+        word: {key: trace.ranking for key, trace in system.traces.items()}
+        for word, system in systems.items()
+    }
+    runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
+    if not runs:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    runs = {} if words else {each.name: _ranked(each) for each in here}
-    for word in words:
-        if word == AUDIT or Path(word).is_file():
-            if word == AUDIT:
-                runs[word] = _candidates(config)
-            else:
-                asked = {question.question_id for question in records.questions}
-                runs[word] = whole_documents(read_table(Path(word), asked).rankings())
-            for doc_id in (hit.doc_id for ranking in runs[word].values() for hit in ranking):
-                if doc_id not in documents:
-                    raise FormatError(
-                        f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
-                    )
-            continue
-        named = {
-            each.name: _ranked(each)
-            for each in here
-            if word in (each.name, each.what, each.retriever)
-        }
-        if not named:
-            raise FormatError(
-                f"{word!r:.80}: no such file, and no such run of {name}; there is "
-                f"{', '.join(one_line(each.name) for each in here) or 'nothing'}. Run a retriever "
-                "with: dvc exp run -S retriever=NAME"
-            )
-        runs |= named
+    for word, run in runs.items():
+        for doc_id in {hit.doc_id for ranking in run.values() for hit in ranking}:
+            if doc_id not in documents:
+                raise FormatError(
+                    f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
+                )
     return runs
-
-
-def _ranked(system: System) -> ChunkRun:
-    return {key: trace.ranking for key, trace in system.traces.items()}
 
 
 def _candidates(config: Config) -> ChunkRun:
@@ -241,44 +131,3 @@ def _candidates(config: Config) -> ChunkRun:
         key, chunk = row["question_id"], Chunk(row["doc_id"], row["start"], row["end"])
         found[key] = (*found.get(key, ()), ChunkHit(chunk, 0.0))
     return found
-
-
-def read_judgements(
-    path: Path, questions: Mapping[str, Question], documents: Mapping[str, Document]
-) -> list[PairDecision]:
-    """Return the decisions of a table of `SHEET`, each once.
-
-    A row with an ``end`` is about a passage, and has its text under ``document``.
-
-    Args:
-        path: a table with decisions.
-        questions, documents: of the benchmark, by their ids.
-
-    Raises:
-        FormatError: the file is malformed.
-        ConfigurationError: naming each row with an unknown decision, question or document, with
-            another text, or with another decision than a row above.
-    """
-
-    def current(row: Row) -> Mapping[str, str] | None:
-        question, document = questions.get(row["record_id"]), documents.get(row["doc_id"])
-        if question is None or document is None:
-            return None
-        place = (parse(int, row[name], name) for name in ("start", "end") if row["end"])
-        chunk = Chunk(document.doc_id, *place)
-        return _shown(question, chunk, chunk.of(document.content))
-
-    def entry(where: str, row: Row) -> PairDecision:
-        value = {name: row[name] for name in ("doc_id", "reason", "author")}
-        value |= {"question_id": row["record_id"], "decision": row["decision"].strip().lower()}
-        value |= {"quotation": row["document"]} if row["end"] and row["document"].strip() else {}
-        return parse(PairDecision, value, where)
-
-    return SHEET.read(path, current, entry)
-
-
-def _shown(question: Question, chunk: Chunk, text: str) -> dict[str, str]:
-    """Return the texts of a row: of a whole document, the beginning."""
-    if chunk.end is None and len(text) > LONGEST:
-        text = f"{text[: LONGEST - 1]}…"
-    return {"question": question.question, "answer": question.gold_answer, "document": text}

@@ -1,53 +1,35 @@
 """``bears labels``: what a judge is worth in labels, which answers to label, and when to stop."""
 
-import shlex
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, replace
-from functools import cache
 from math import nan
 from pathlib import Path
-from random import Random
 from typing import Any, Literal
 
+import numpy as np
 from tabulate import tabulate
 
-from bears.answers.judging.calibration import (
-    calibrate,
-    differences,
-    grade_calibration,
-    same_and_kappa,
-)
+from bears.answers.judging.calibration import calibrate, calibration, differences
 from bears.answers.judging.chosen import rulings_of
-from bears.answers.judging.files import read_unjudged, records_in
-from bears.answers.judging.labelable import FEWEST, Labelable, labeled_of
-from bears.answers.judging.labels import GivenBy, LabelledAnswer, read_labels
+from bears.answers.judging.labelable import FEWEST, labeled_of
+from bears.answers.judging.labels import read_labels
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judge_named, verdicts_of
-from bears.config import read_ledger
-from bears.config.ledger.entries import LabelDraw, Ledger
-from bears.config.ledger.sheet import Row, Sheet
-from bears.config.ledger.update import open_ledger
-from bears.config.typed import parse
-from bears.errors import FormatError, LedgerError
-from bears.evaluation.labeling import CONVINCING, drawn, evidence
+from bears.config.ledger.update import OpenLedger, open_ledger
+from bears.errors import FormatError
+from bears.evaluation.labeling import CONVINCING, evidence, halving
 from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
-from bears.files.spreadsheet import read_named
 from bears.files.visible import one_line
-from bears.language.scripts import script_share
-from bears.language.tags import SCRIPTS, check_tag
-from bears.layout import BenchmarkFiles, ledger_of
-from bears.selection.configuration import composed, language_of, records_of, selected
-from bears.selection.labelable import What, labelable
+from bears.language.declared import identified
+from bears.language.tags import check_tag
+from bears.selection.labelable import Labeling
 
-COLUMNS = ("n", "human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
-GRADED = ("n", "human", "judge", "agreement", "kappa", "alone", "corrected", "worth")
-PAIRED = ("n", "alone", "corrected", "worth")
-LANGUAGES = ("en", "zh", "ko", "ja")
-"""Candidates for the language of answers, chosen by script if no language is given."""
-
+FIGURES = ("human", "judge", "agreement", "kappa", "tpr", "tnr", "alone", "corrected", "worth")
+LOOKED_AT = 1000
+"""From how many questions their language is taken."""
 Format = Literal["table", "json"]
 
 
@@ -58,7 +40,6 @@ def price(
     what: Literal["answers", "documents"] = "answers",
     grades: Path | None = None,
     language: str = "",
-    benchmark: str = "",
     format: Format = "table",
     yes: bool = False,
     set_: Sequence[str] = (),
@@ -69,116 +50,95 @@ def price(
     shares of right and of wrong answers that it recognizes, and the pass rate corrected for its
     errors, each with its 95 % interval; then the corrected difference of each pair of systems. Rows
     without a label are judged too: the corrected rate estimates how many of all answers people
-    would pass. The last column is the number of labels without the judge that are worth a hundred
-    with it. The labeled answers must be a random sample. For documents, mean grades are compared
+    would pass. The last column is the number of labels without the judge that are worth one with
+    it. The labeled answers must be a random sample. For documents, mean grades are compared
     as shares of the highest grade. For nuggets and citations, use `decide`.
 
     Args:
-        labels: CSV, JSON Lines or a JSON array: system, question_id, label, and question,
-            gold_answers, answer unless --benchmark has them; or EVOUNA's file; for documents,
-            people's grades as TREC's qrels
+        labels: CSV, JSON Lines or a JSON array: system, question_id, question, gold_answers,
+            answer, label; or EVOUNA's file; for documents, people's grades as TREC's qrels
         judge: one of conf/judge, but for documents
         what: what people labeled; default: answers
         grades: for documents: the judge's grades, as TREC's qrels
-        language: BCP 47 tag of the answers; default: that of the records, or by their script
-        benchmark: the labeled answers are those of data/BENCHMARK/answers/SYSTEM.jsonl
+        language: BCP 47 tag of the answers; default: by their words
         format: default: table
         set_: a Hydra override of the judge: --set judge.budget=5
     """
     if what == "documents":
         systems = _graded_documents(labels, grades)
-        _print(format, {"systems": systems}, _table(systems, GRADED))
+        _print(format, {"systems": systems}, _table(systems))
         return
-    chosen, given_by = judge_named(judge, set_), None
+    chosen = judge_named(judge, set_)
     if chosen.scale != Case.scale:
         raise FormatError(f"--judge {judge} judges {chosen.scale}; for these, use `decide`")
-    if benchmark:
-        given_by, language = _answers_of(benchmark, language)
-    answers = read_labels(labels, given_by)
-    language = language or _language_of(answers)
+    answers = read_labels(labels)
+    asked = "\n".join(each.case.question for each in answers[:LOOKED_AT])
+    language = language or identified(asked) or "en"
     check_tag(language, "--language")
     cases = [each.case for each in answers]
     # The plan of what is asked must not be a part of the JSON.
     with printing_to_stderr() if format == "json" else nullcontext():
-        known = verdicts_of(chosen, cases, language, benchmark or labels.stem, yes)
+        known = verdicts_of(chosen, cases, language, labels.stem, yes)
     rulings = rulings_of(chosen, cases, language, known)
     # Of repeats the first counts.
     pairs_of = zip(answers, rulings, strict=False)
     judged = [replace(each, verdict=ruling.verdict) for each, ruling in pairs_of]
     systems, pairs = calibrate(judged), differences(judged)
     whole = {"judge": judge, "language": language, "systems": systems, "pairs": pairs}
-    tables = [_table(systems, COLUMNS), *([_table(pairs, PAIRED)] if pairs else [])]
-    differ = (
-        f"answers compared as {language} (--language names another); {judge} and people differ on "
-        f"{sum(each.disagrees for each in judged):,} answers"
+    said = (
+        f"{_table({**systems, **pairs})}\n\nanswers compared as {language} (--language names "
+        f"another); {judge} and people differ on {sum(each.disagrees for each in judged):,} answers"
     )
-    _print(format, whole, "\n\n".join([*tables, differ]))
+    _print(format, whole, said)
 
 
 def _graded_documents(labels: Path, grades: Path | None) -> dict[str, dict[str, Any]]:
     if not grades:
         raise FormatError("--what documents needs --grades FILE, the judge's grades")
     people, judge = read_qrels(labels), read_qrels(grades)
-    best = max(grade for run in (people, judge) for own in run.values() for grade in own.values())
     pairs = [
-        (people.get(question, {}).get(doc_id, nan) / max(best, 1), grade / max(best, 1))
+        (people.get(question, {}).get(doc_id, nan), grade)
         for question, own in judge.items()
         for doc_id, grade in own.items()
     ]
-    return {grades.stem: grade_calibration(*zip(*pairs, strict=True))}
+    best = max(max(own.values()) for own in (*people.values(), *judge.values()))
+    return {grades.stem: calibration(*np.array(pairs).T / max(best, 1))}
 
 
 def next_(
-    a: str,
-    b: str = "",
+    asked: Labeling,
     *,
-    what: What = "answers",
     count: int = 20,
     out: Path = Path("to_label.csv"),
-    measure: str = "",
-    grades: Path | None = None,
     format: Format = "table",
-    benchmark: str = "",
 ) -> None:
-    """Draw the items that people should label next, and write them as a table.
+    """Draw the items that people should label next, and write them as a page or as a table.
+
+    The page (.html) works in any browser, without a network, and saves a file for `import`.
 
     Of answers, people see the question, the gold and both systems' answers in random order, without
     names, and write pass or fail into label_1 and label_2. Of documents, they see the question and
-    a document in which the rankings differ, and write a grade from 0 to 3, or to 4; of nuggets, an
+    a document in which the rankings differ, and write a grade from 0 to 3; of nuggets, an
     answer and a fact that it may state; of citations, a sentence and the passage that it cites.
     Items that count more, and those on which the judge or earlier labels say that the systems may
     differ, are drawn more often, with probabilities that `decide` accounts for. The draws go to
     conf/ledger/BENCHMARK.yaml.
 
     Args:
-        a: a system as in `bears compare`, with judged answers, or a .questions.csv of one, as
-            `dvc repro` and `answers judge --questions` write it; for documents, any system
-        b: the other system; without it, the score of the first is estimated, but not of answers
-        what: what people label; default: answers
         count: how many items; default: 20
-        out: a CSV file; default: to_label.csv
-        measure: of documents precision@K or dcg@K, default: precision@10; of nuggets nugget_all,
-            nugget_vital or nugget_weighted, default: nugget_all
-        grades: for documents: a model's grades from 0 to 4, as TREC's qrels; default: those of the
-            judge that judged the systems
+        out: a page (.html) or a CSV file; default: to_label.csv
         format: default: table
     """
-    pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
-    path, sheet = _ledger(benchmark), pair.sheet
+    pair, path = asked.items, asked.ledger
     with open_ledger(path) as ledger:
         draws = pair.draws(ledger.decisions.labels)
-        _check_imported(out, sheet, draws)
-        labels = [pair.value(draw) for draw in labeled_of(draws)]
-        before = [draw.item for draw in pair.drawn(draws)]
-        found = drawn(pair.items, before, labels, count, Random(f"{pair.key} {len(draws)}"))
-        names, new = pair.names, []
-        for number, each in enumerate(found, start=len(draws) + 1):
-            question, item = names[each.item]
-            new.append(LabelDraw(pair.key, number, question, each.weight, each.largest, item=item))
+        pair.sheet.check_taken(out, [str(draw.draw) for draw in draws if draw.labels])
+        new = pair.more(draws, count)
         waiting = [draw for draw in draws if not draw.labels]
-        sheet.write(out, map(pair.shown, [*waiting, *new]))
-        ledger.add("labels", new, ("pair", "draw"))
-    again = _command("import", str(out), a, b, what=what, measure=measure, benchmark=benchmark)
+        rows = map(pair.shown, [*waiting, *new])
+        options = [*asked.options(), "--author", "NAME"]
+        said = pair.sheet.write(out, rows, ["labels", "import"], options)
+        ledger.add("labels", new)
     whole = {
         "file": str(out),
         "drawn": [draw.question_id for draw in new],
@@ -189,126 +149,37 @@ def next_(
     _print(
         format,
         whole,
-        f"{out}: {len(new)} {_called(what)} of {len(pair.names)}, and {len(waiting)} drawn before "
-        f"that have no label; write {_choices(pair)} under {' and '.join(pair.blanks)}, then run "
-        f"`{again} --author NAME`",
+        f"{out}: {len(new)} {asked.called} of {len(pair.names)}, and {len(waiting)} drawn before "
+        f"that have no label; {said}",
     )
 
 
-def _command(*words: str, **options: str) -> str:
-    """Return a command of labels as people can type it; without options that are the default."""
-    given = {name: value for name, value in options.items() if value not in ("", "answers")}
-    chosen = [part for name, value in given.items() for part in (f"--{name}", value)]
-    return shlex.join(["bears", "labels", *filter(None, words), *chosen])
-
-
-def _called(what: What) -> str:
-    return "questions" if what == "answers" else what
-
-
-def _choices(pair: Labelable) -> str:
-    return "pass or fail" if "pass" in pair.words else f"one of {', '.join(pair.words)}"
-
-
-def _check_imported(table: Path, sheet: Sheet, draws: Sequence[LabelDraw]) -> None:
-    """Raise FormatError if a file that would be replaced holds more than imported labels."""
-    if not table.is_file():
-        return
-    known = {str(draw.draw) for draw in draws if draw.labels}
-    header, rows = read_named(table, short=True)
-    if {*sheet.columns[:-1]} - {*header} or any(
-        any(row[name] for name in sheet.blanks) and row["draw"] not in known for _, row in rows
-    ):
-        raise FormatError(
-            f"{table} is another file, or has labels that are not imported; run `bears labels "
-            "import` first, or name another file with --out"
-        )
-
-
 def import_labels(
-    file: Path,
-    a: str,
-    b: str = "",
-    *,
-    author: str,
-    what: What = "answers",
-    measure: str = "",
-    replace_: bool = False,
-    format: Format = "table",
-    benchmark: str = "",
+    file: Path, asked: Labeling, *, author: str, replace_: bool = False, format: Format = "table"
 ) -> None:
     """Take a person's labels back into the ledger.
 
     Every row must show what `next` wrote, and be of these systems. Labels of several people are
-    kept apart, and their agreement is printed.
+    kept apart, and their agreement is printed; then what the labels say so far.
 
     Args:
-        file: a table that `next` wrote, with labels in it
-        a: the first system, as `next` was given it
-        b: the second system
+        file: a table that `next` wrote, with labels in it, or what its page saved
         author: who labeled
-        what: what people labeled; default: answers
-        measure: as `next` was given it
         replace_: overwrite the author's earlier labels
         format: default: table
     """
-    pair = labelable(what, a, b, measure=measure, grades=None, benchmark=benchmark)
-    path = _ledger(benchmark)
+    pair, path = asked.items, asked.ledger
     with open_ledger(path) as ledger:
-        known = {str(draw.draw): draw for draw in pair.draws(ledger.decisions.labels)}
-
-        def current(row: Row) -> Mapping[str, Any] | None:
-            draw = known.get(row["draw"])
-            return pair.shown(draw) if draw else None
-
-        def entry(where: str, row: Row) -> LabelDraw:
-            words = [row[name].strip().lower() for name in pair.blanks]
-            if unknown := [word for word in words if word not in pair.words]:
-                raise LedgerError(
-                    f"{where}: the label is {unknown[0]!r:.40}; expected {_choices(pair)} in each "
-                    "column"
-                )
-            draw = known[row["draw"]]
-            own = pair.given(draw, words)
-            if not replace_ and draw.labels.get(author, own) != own:
-                raise LedgerError(
-                    f"{where}: {author} labeled draw {draw.draw} otherwise before; --replace "
-                    "overwrites that"
-                )
-            return replace(draw, labels={**draw.labels, author: own})
-
-        labeled = pair.sheet.read(file, current, entry)
-        if not labeled:
-            raise LedgerError(
-                f"{file}: no labels; write {_choices(pair)} under {' and '.join(pair.blanks)}"
-            )
-        ledger.add("labels", labeled, ("pair", "draw"))
-    said = f"{path}: {len(labeled)} {_called(what)} labeled by {author}"
-    others = [
-        both
-        for draw in labeled
-        for name, labels in draw.labels.items()
-        if name != author
-        for both in zip(draw.labels[author], labels, strict=True)
-    ]
-    same, kappa = same_and_kappa(others)
-    if others:
-        said += f"\n{len(others)} labels by others of the same {what}: {same} the same{kappa}"
-    whole = {"ledger": str(path), "labelled": len(labeled), "by_others": len(others), "same": same}
-    _print(format, whole, said)
+        new = pair.read(file, pair.draws(ledger.decisions.labels), author)
+        with printing_to_stderr() if format == "json" else nullcontext():
+            taken = ledger.take("labels", new, file, "labels were given", replace_)
+    known = {"ledger": str(path), "labelled": len(new), "by_others": taken.compared}
+    found, said = _so_far(asked, None)
+    said = f"{path}: {len(new)} {asked.called} labeled by {author}\n{said}"
+    _print(format, {**found, **known}, said)
 
 
-def decide(
-    a: str,
-    b: str = "",
-    *,
-    what: What = "answers",
-    within: float | None = None,
-    measure: str = "",
-    grades: Path | None = None,
-    format: Format = "table",
-    benchmark: str = "",
-) -> None:
+def decide(asked: Labeling, *, within: float | None = None, format: Format = "table") -> None:
     """Say which system people prefer, and whether labeling may stop.
 
     The answer holds however often one looks: at most one in twenty is wrong. It is reached when the
@@ -317,58 +188,65 @@ def decide(
     there is only the estimate of its score: the judge's, corrected by people.
 
     Args:
-        a: the first system, as `next` was given it
-        b: the second system
-        what: what people labeled; default: answers
         within: a difference that does not matter
-        measure: as `next` was given it
-        grades: for documents: a model's grades, which people's labels correct
         format: default: table
     """
     if within is not None and not within > 0:
         raise FormatError(f"--within is {within}; expected a number above 0")
-    pair = labelable(what, a, b, measure=measure, grades=grades, benchmark=benchmark)
-    path = _ledger(benchmark)
-    draws = pair.draws(parse(Ledger, read_ledger(path), str(path)).labels)
+    _print(format, *_so_far(asked, within))
+
+
+def _so_far(asked: Labeling, within: float | None) -> tuple[dict[str, Any], str]:
+    """Return what the labels say so far, as values and in words."""
+    pair, (a, b) = asked.items, map(one_line, (asked.a, asked.b))
+    draws = pair.draws(OpenLedger(asked.ledger).decisions.labels)
     labeled = labeled_of(draws)
     if later := sum(bool(draw.labels) for draw in draws[len(labeled) :]):
         complain(
             f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "
             "the draws counts"
         )
-    items, drawn_items = pair.items, pair.drawn(labeled)
-    labels = [pair.value(draw) for draw in labeled]
-    found = evidence(items, drawn_items, labels)
-    better = {1: a, -1: b}.get(found.better, "")
+    drawn, of = pair.drawn(labeled), len(pair.names)
+    found = evidence(pair.items, drawn, [pair.value(draw) for draw in labeled])
+    better = {1: asked.a, -1: asked.b}.get(found.better, "")
     known = found.low == found.high
     equal = not better and (known or (within is not None and max(-found.low, found.high) <= within))
-    if better:
-        verdict = f"{better} is better; labeling may stop"
-    elif known:
-        verdict = "equal: everything is labeled"
-    elif equal:
-        verdict = f"equal to within {within:g}; labeling may stop"
-    else:
-        again = _command("next", a, b, what=what, measure=measure, benchmark=benchmark)
-        verdict = f"not decided; draw more with `{again}`"
-    whole = {"a": a, "b": b, "better": better, "equal": equal, "stop": bool(better or equal)}
-    whole |= {"labelled": len(labeled), "of": len(pair.names), **asdict(found)}
-    said = (
-        f"{one_line(verdict, 300)}\n{len(labeled)} of {len(pair.names)} {_called(what)} labeled; "
-        f"{one_line(a)} - {one_line(b)}: {found.difference:+.3f}, 95 % confidence sequence "
-        f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from {CONVINCING:g})"
-    )
-    if not b:
-        said = f"{len(labeled)} of {len(pair.names)} {_called(what)} of {one_line(a)} labeled"
-    whole["estimates"] = estimates = pair.estimates(labeled)
+    whole = {"a": asked.a, "b": asked.b, "better": better, "equal": equal, **asdict(found)}
+    whole |= {"stop": bool(better or equal), "labelled": len(labeled), "of": of}
+    said = [f"{len(labeled)} of {of} {asked.called} labeled"]
+    if b:
+        verdict = f"not decided; draw more with `{asked.more()}`"
+        if better:
+            verdict = f"{better} is better; labeling may stop"
+        elif known:
+            verdict = "equal: everything is labeled"
+        elif equal:
+            verdict = f"equal to within {within:g}; labeling may stop"
+        said = [
+            one_line(verdict, 300),
+            f"{said[0]}; {a} - {b}: {found.difference:+.3f}, 95 % confidence sequence "
+            f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from "
+            f"{CONVINCING:g})",
+        ]
+    estimates = pair.estimates(labeled)
     for whose, one in estimates.items():
-        said += f"\nfor {whose} questions: {one['value']:+.4f}, 95 % interval {one['low']:+.4f} to "
-        said += f"{one['high']:+.4f}; a hundred labels more make it {one['after_100']:.0%} as wide"
-        if one["worth"]:
-            said += f", and with the judge 100 are worth {100 * one['worth']:.0f} without"
-    if not estimates:
-        said += f"\nno interval before {FEWEST} labels"
-    _print(format, whole, said)
+        turn = -1 if b and one["value"] < 0 else 1
+        (first, second), ends = (a, b)[::turn], ("low", "high")[::turn]
+        value, low, high = (turn * one[name] for name in ("value", *ends))
+        subject = f"{first} is better than {second} by" if low > 0 else f"{first} - {second} is"
+        worth = f"; with the judge 100 are worth {100 * one['worth']:.0f} without"
+        said.append(
+            f"for {whose} questions {subject if b else f'{a} has'} {value:.3f} ({low:.3f} to "
+            f"{high:.3f}) on {len(labeled)} labels{worth if one['worth'] else ''}"
+        )
+    more, helps = min(FEWEST, of) - len(labeled), "give an"
+    if estimates:
+        more, helps = halving(pair.items, drawn), "halve the"
+    else:
+        said.append(f"{len(labeled)} labels count so far")
+    if more:
+        said[-1] += f"; {more} more {helps} interval: `{asked.more(more)}`"
+    return {**whole, "more": more, "estimates": estimates}, "\n".join(said)
 
 
 COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": decide}
@@ -378,42 +256,14 @@ def _print(format: Format, values: Mapping[str, Any], text: str) -> None:
     print(to_json(values) if format == "json" else text)
 
 
-def _ledger(benchmark: str) -> Path:
-    return ledger_of(selected(composed(benchmark)).benchmark.name)
-
-
-def _answers_of(benchmark: str, language: str) -> tuple[GivenBy, str]:
-    """Return a function that finds the answers of a benchmark's systems, and their language."""
-    records = records_of(benchmark)
-    language = language_of(records.folder, language)
-
-    @cache
-    def cases(system: str) -> dict[str, Case]:
-        answers = BenchmarkFiles(benchmark).answers(system)
-        paths = records_in(records.folder, answers)
-        rows = read_unjudged(records.questions, paths, language)
-        return {row.case.question_id: row.case for row in reversed(rows)}
-
-    return lambda system, question_id: cases(system).get(question_id), language
-
-
-def _language_of(answers: Sequence[LabelledAnswer]) -> str:
-    text = "\n".join(each.case.question for each in answers[:1000])
-    return max(LANGUAGES, key=lambda tag: script_share(text, SCRIPTS[tag]))
-
-
-def _table(found: Mapping[str, Mapping[str, Any]], columns: Sequence[str]) -> str:
+def _table(found: Mapping[str, Mapping[str, Any]]) -> str:
     """Return a table of figures with their intervals below them."""
+    known = [name for name in FIGURES if any(own.get(name) is not None for own in found.values())]
     rows = []
     for name, figures in found.items():
-        ends = [figures["interval_95"].get(column) for column in columns[1:-1]]
-        values = [figures[column] for column in columns[1:-1]]
-        worth = "–" if figures["worth"] is None else f"{100 * figures['worth']:.0f}"
+        values = map(figures.get, known)
         shown = ["–" if value is None else f"{value:.4f}" for value in values]
-        rows.append([one_line(name), figures["n"], *shown, worth])
-        bounds = figures["interval_95"]["worth"]
-        between = "" if bounds is None else f"{100 * bounds[0]:.0f}–{100 * bounds[1]:.0f}"
-        below = [f"{end[0]:.3f}–{end[1]:.3f}" if end else "" for end in ends]
-        rows.append(["", "", *below, between])
-    header = ["pair" if columns is PAIRED else "system", *columns[:-1], "100 are worth"]
-    return tabulate(rows, header, disable_numparse=True)
+        ends = [figures["interval_95"].get(each) or () for each in known]
+        below = ["–".join(f"{end:.3f}" for end in both) for both in ends]
+        rows += [[one_line(name), figures["n"], *shown], ["", "", *below]]
+    return tabulate(rows, ["", "n", *known], disable_numparse=True)

@@ -14,12 +14,11 @@ from bears.answers.judging.ruling import SCALES
 from bears.answers.nuggets import SHEET, NuggetTask, read_nuggets
 from bears.cli.answers import judge_named
 from bears.config import read_mapping
-from bears.config.ledger.entries import Nugget
 from bears.config.ledger.update import open_ledger
 from bears.config.packaged import conf_file
 from bears.config.shape import WrittenIn
 from bears.config.typed import parse
-from bears.errors import ConfigurationError, FormatError, LedgerError
+from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.answers.nuggets import citation_scores, nugget_scores
 from bears.evaluation.repeats import by_key
 from bears.files.intake.files import lines
@@ -45,14 +44,14 @@ def write(
     yes: bool = False,
     set_: Sequence[str] = (),
 ) -> None:
-    """Ask a model for the nuggets of each question, and write them as a table for people.
+    """Ask a model for the nuggets of each question, and write them as a page or table for people.
 
-    It reads the question, its answer and its gold. A person writes accept or reject under
-    `decision`, and may change a nugget, or add rows. Replies are kept in
+    It reads the question, its answer and its gold. A person accepts or rejects each, and may change
+    it; into a table also add rows. The page (.html) works in any browser. Replies are kept in
     data/memory/BENCHMARK.nuggets.jsonl and never paid for twice.
 
     Args:
-        file: a CSV file
+        file: a page (.html) or a CSV file
         judge: one of conf/judge, whose model is asked; default: nuggets
         set_: a Hydra override of the judge: --set judge.budget=5
     """
@@ -74,56 +73,32 @@ def write(
         complain(f"stopped: {stopped}")
     workflow.publish()
     rows = [*task.rows(workflow.replay())]
-    SHEET.write(file, rows)
+    said = SHEET.write(file, rows, ["nuggets", "import"], ["--author", "NAME"])
     questions = len({row["record_id"] for row in rows})
-    print(
-        f"{file}: {len(rows)} nuggets of {questions} questions; write accept or reject under "
-        f"`decision`, then run `bears nuggets import {file} --author NAME`"
-    )
+    print(f"{file}: {len(rows)} nuggets of {questions} questions; {said}")
 
 
 def import_nuggets(file: Path, *, author: str, replace_: bool = False, benchmark: str = "") -> None:
-    """Take the accepted nuggets of a table into the ledger.
+    """Take the accepted nuggets of a table, or of what its page saved, into the ledger.
 
     They go to conf/ledger/BENCHMARK.yaml, and are exported and attested with the benchmark. One
     that was accepted before and is rejected or changed now is refused.
 
     Args:
-        file: a table that `write` wrote, with decisions in it
+        file: a table that `write` wrote, with decisions in it, or what its page saved
         author: who decided, for rows without an author
         replace_: remove or change nuggets that were accepted before
     """
     name = selected(composed(benchmark)).benchmark.name
-    decisions = read_nuggets(file, records_of(name).questions, author)
-    if not decisions:
-        raise LedgerError(f"{file}: no row is decided; write accept or reject under `decision`")
-    path = ledger_of(name)
+    path, questions = ledger_of(name), records_of(name).questions
     with open_ledger(path) as ledger:
-        known = ledger.decisions.nuggets
-        again = [(new, old) for id_, new in decisions for old in known if _changes(id_, new, old)]
-        if again and not replace_:
-            differ = "\n".join(
-                f"{old.text!r:.60} was {old.importance}, by {old.author or 'somebody'}, and is "
-                f"{new.importance if new else 'rejected'} now"
-                for new, old in again
-            )
-            raise LedgerError(f"{file}: --replace overwrites what was decided before:\n{differ}")
-        gone = {old.nugget_id for _, old in again}
-        kept = {old.nugget_id for old in known} - gone
-        taken = [new for _, new in decisions if new and new.nugget_id not in kept]
-        ledger.add("nuggets", taken, Nugget.names, lambda old: old["nugget_id"] in gone)
-    questions = len({one.question_id for one in taken})
+        new = read_nuggets(file, questions, author)
+        taken = ledger.take("nuggets", new, file, "nuggets were decided", replace_)
+    asked = {one.question_id for one in taken.kept}
     print(
-        f"{path}: {len(taken)} nuggets of {questions} questions, {len(gone)} replaced or removed; "
-        "judge=nuggets looks for them"
+        f"{path}: {len(taken.kept)} nuggets of {len(asked)} questions, {taken.gone} replaced or "
+        "removed; judge=nuggets looks for them"
     )
-
-
-def _changes(written: str, new: Nugget | None, old: Nugget) -> bool:
-    """Return whether a decision is about an accepted nugget, and does not leave it as it is."""
-    about = {written, new.nugget_id if new else ""} & {old.nugget_id, old.written} - {""}
-    same = new is not None and (new.text, new.importance) == (old.text, old.importance)
-    return bool(about) and not same
 
 
 def score(file: Path, *, format: Literal["table", "json"] = "table") -> None:

@@ -33,7 +33,7 @@ def replace_question(
     with open_ledger(path) as ledger:
         if question_id in ledger.decisions.replaced:
             raise LedgerError(f"{question_id} is replaced already")
-        ledger.add("replacements", [Replacement(question_id, reason, author)], ("question_id",))
+        ledger.add("replacements", [Replacement(question_id, reason, author)])
     print(f"{path}: {question_id} will be replaced at the next `dvc repro`")
 
 

@@ -2,10 +2,8 @@
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 
-from bears.config.ledger.entries import Review
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
 from bears.errors import ConfigurationError, RepliesMissing
@@ -21,7 +19,7 @@ from bears.selection.configuration import composed, files_of, selected
 from bears.selection.uses import made_questions, translation, workflow_of, workflows
 from bears.translation.glossary import Term, write_glossary
 from bears.translation.published import import_published
-from bears.translation.review import READ, SHEET, check_against, flagged, read_decisions, translated
+from bears.translation.review import READ, SHEET, flagged, read_decisions, translated
 from bears.translation.source_texts import Place
 from bears.translation.translator import NAME, TranslatorSettings
 
@@ -119,16 +117,24 @@ def discard(overrides: Sequence[str], *, list_: bool = False, yes: bool = False)
 
 
 def review(
-    overrides: Sequence[str] = (), *, export: Path | None = None, import_: Path | None = None
+    overrides: Sequence[str] = (),
+    *,
+    export: Path | None = None,
+    import_: Path | None = None,
+    author: str = "",
+    replace_: bool = False,
 ) -> None:
     """Export doubtful texts for a person, or import the decisions.
 
-    The CSV file lists what the gates flag, and made questions that wait for a person. The decisions
-    are accept, correct or retranslate. They become entries of the ledger.
+    The file lists what the gates flag, and made questions that wait for a person: as a page (.html)
+    that works in any browser, or as CSV. The decisions are accept, correct or retranslate. They
+    become entries of the ledger.
 
     Args:
         export: write the file
-        import_: read a person's decisions from the file
+        import_: read a person's decisions from the table, or from what its page saved
+        author: who decided, for rows without an author
+        replace_: overwrite earlier decisions
     """
     if bool(export) == bool(import_):
         raise ConfigurationError("expected either --export FILE or --import FILE")
@@ -138,33 +144,27 @@ def review(
     sampled = files_of(config).sampled / "queries_raw.json"
     there = sampled.is_file() or not made
     workflow = workflow_of(config, *next(translation(config))) if there else None
+    rows = [*for_review(made)]
     if export:
-        rows = [*for_review(made)]
         if workflow:
             found = workflow.use.resolve(workflow.known())
             rows += flagged(workflow.use, found, workflow.failures())
-        SHEET.write(export, rows)
-        print(f"{export}: {len(rows)} texts to look at")
+        said = SHEET.write(export, rows, ["replies", "review", *overrides, "--import"])
+        print(f"{export}: {len(rows)} texts to look at; {said}")
         return
     assert import_
     texts: dict[Place, dict[str, str]] = {
         (each.unit.question_id, name): {} for each in made for name in MADE
     }
-    for row in for_review(made):
-        texts[row["record_id"], row["field"]] = {name: row[name] for name in READ}
+    texts |= {(row["record_id"], row["field"]): {name: row[name] for name in READ} for row in rows}
     if workflow:
         texts |= translated(workflow.use, workflow.use.resolve(workflow.known()))
     path = ledger_of(selected(config).benchmark.name)
     with open_ledger(path) as ledger:
-        reviews = ledger.decisions.reviews
         # What is decided has another text since.
-        texts |= {each.place: {} for each in reviews if each.place in texts}
-        decisions = read_decisions(import_, texts)
-        check_against(decisions, reviews)
-        again = {each.place: each.sent_back for each in reviews}
-        times = [again.get(new.place, 0) + (new.decision == "retranslate") for new in decisions]
-        counted = map(lambda new, n: replace(new, times=n), decisions, times)
-        ledger.add("reviews", counted, Review.names)
+        texts |= {each.place: {} for each in ledger.decisions.reviews if each.place in texts}
+        decisions = read_decisions(import_, texts, author)
+        ledger.take("reviews", decisions, import_, "texts were decided", replace_)
     print(f"{path}: {len(decisions)} decisions")
 
 

@@ -18,6 +18,7 @@ with any share that the earlier draws suggest.
 """
 
 import math
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
 from random import Random
@@ -193,27 +194,20 @@ def estimated(
 ) -> Estimate | None:
     """Estimate the measure, with an interval for a number of draws that was fixed beforehand.
 
-    A question of which a drawn item has no label counts like the mean of the others, whose spread
-    widens the interval. tests/evaluation/test_labeling.py shows the coverage.
+    tests/evaluation/test_labeling.py shows the coverage.
 
     Args:
-        labels: of the draws, NaN for an item without a label.
+        labels: of the draws.
         such: whether the interval is for other questions of the same kind; else it is for these.
         level: of the interval.
 
     Returns:
-        None with fewer than three labels, or if fewer than two questions have all of theirs.
+        None with fewer than three labels, or for other questions from fewer than two.
     """
-    given, places = np.array(labels, float), np.array([draw.item for draw in draws], int)
-    n = int((~np.isnan(given)).sum())
-    asked = items.questions[places]
-    lost = np.unique(asked[np.isnan(given)])
-    whole = np.setdiff1d(items.questions, lost)
-    if n < 3 or (len(whole) < 2 and (such or len(lost))):
+    given, n = np.array(labels, float), len(labels)
+    if n < 3 or (such and len(np.unique(items.questions)) < 2):
         return None
-    given = np.where(np.isin(asked, lost), items.judge[places], given)
-    steps = _steps(items, draws, given)
-    number = np.arange(len(draws))
+    steps, number = _steps(items, draws, given), np.arange(n)
     if n < CROSSED:
         halves = [steps.shares(number % 2 == side)[-1] for side in (1, 0)]
         share: Floats = np.where(number % 2, halves[1], halves[0])
@@ -225,21 +219,15 @@ def estimated(
     variance, freedom = squares / (n - 1) / float(steps.precision.sum()), n - 1
     if len(draws) == len(items.weights):
         # All that there is to know is known.
-        value, variance = float((items.weights[places] * given).sum()), 0.0
+        weights = items.weights[[draw.item for draw in draws]]
+        value, variance = float((weights * given).sum()), 0.0
     if such:
         parts = _by_question(items, draws, given, float(share.mean()))
-        spread = float(np.delete(parts, lost).var(ddof=1))
-        variance = max(variance, items.of * spread)
-        freedom = min(freedom, items.of - len(lost) - 1)
-    if len(lost):
-        judged = np.bincount(items.questions, items.weights * items.judge, items.of)
-        rest = (_by_question(items, draws, given, 1.0) - judged)[whole]
-        value += len(lost) * float(rest.mean())
-        variance += len(lost) * float(rest.var(ddof=1)) * (1 + len(lost) / len(rest))
-        freedom = min(freedom, len(rest) - 1)
+        variance = max(variance, items.of * float(parts.var(ddof=1)))
+        freedom = min(freedom, items.of - 1)
     error = math.sqrt(variance) / items.of
     half = float(stats.t.isf((1 - level) / 2, freedom)) * error
-    return Estimate(value / items.of, value / items.of - half, value / items.of + half, error, n)
+    return Estimate(value / items.of, value / items.of - half, value / items.of + half, error)
 
 
 def _by_question(items: Items, draws: Sequence[Draw], labels: Floats, share: float) -> Floats:
@@ -268,6 +256,12 @@ def narrower(items: Items, draws: Sequence[Draw], more: int) -> float:
     # Each draw is taken to be of an average item.
     added = (1 / (rest * (1 - np.arange(more) / left)) ** 2).sum()
     return math.sqrt(known / (known + float(added)))
+
+
+def halving(items: Items, draws: Sequence[Draw]) -> int:
+    """Return how many more draws halve the interval of `estimated`."""
+    left = len(items.weights) - len(draws)
+    return bisect_left(range(left), -0.5, key=lambda more: -narrower(items, draws, more))
 
 
 @dataclass(frozen=True, slots=True)

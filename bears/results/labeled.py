@@ -3,35 +3,35 @@
 import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import pandas as pd
 
 from bears.answers.judging.labelable import (
     LINEAR,
+    Grades,
     Labelable,
     answer_pair,
     document_pair,
     grades_in,
     labeled_of,
+    verdict_pair,
 )
-from bears.answers.judging.pairs import verdict_pair
-from bears.config import read_ledger
-from bears.config.ledger.entries import LabelDraw, Ledger
-from bears.config.typed import parse
-from bears.evaluation.comparison.result import (
-    ALLOWED,
-    CANNOT_TELL,
-    NO_LOSS,
-    SAME,
-    UNCHANGED,
-    UNDECIDED,
-    WORSE,
-)
+from bears.config.ledger.entries import LabelDraw
+from bears.config.ledger.update import OpenLedger
+from bears.evaluation.comparison.result import SAME, UNCHANGED, by_interval
 from bears.layout import ledger_of
+from bears.results.records import Records
 from bears.results.system import System
 from bears.results.values import PASS_RATE, QUESTION
 
+LABELED: Mapping[str, str] = {
+    "answers": PASS_RATE,
+    "documents": "graded_precision@10",
+    "nuggets": "nugget_all",
+    "citations": "citation_recall",
+}
+"""What people label, to the measure that it corrects if none is named."""
 GRADES = re.compile(r"graded_(precision|dcg)@\d+")
 BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
 """What a judge says of a pair, which is kept beside what people say."""
@@ -40,30 +40,36 @@ BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")
 def labels_of(systems: Sequence[System]) -> Sequence[LabelDraw]:
     """Return people's labels of answers and documents of a benchmark. Raises FormatError."""
     names = {str(each.benchmark.get("name", "")) for each in systems if each.judged}
-    path = ledger_of(min(names)) if len(names) == 1 else Path()
-    return parse(Ledger, read_ledger(path), str(path)).labels if path.is_file() else ()
+    return OpenLedger(ledger_of(min(names))).decisions.labels if len(names) == 1 else ()
 
 
-def labelable_of(measure: str, systems: Sequence[System]) -> Labelable | None:
+def labelable_of(
+    measure: str,
+    systems: Sequence[System],
+    grades: Grades | None = None,
+    records: Records | None = None,
+) -> Labelable | None:
     """Return what people label to correct a measure of one system, or the difference of two.
 
     None if the systems have nothing of the kind.
+
+    Args:
+        grades: of documents; default: those of the judge.
+        records: with the texts to show.
     """
-    if not all(each.judged for each in systems):
-        return None
-    ours, theirs = (*(each.judged for each in systems), {})[:2]
     if measure == PASS_RATE:
-        return verdict_pair(ours, theirs) if len(systems) == 2 else None
-    kinds: tuple[Literal["nuggets", "citations"], ...] = ("nuggets", "citations")
-    for what in kinds:
-        if measure in LINEAR[what]:
-            return answer_pair(what, measure, ours, theirs)
+        return verdict_pair(*(each.judged for each in systems)) if len(systems) == 2 else None
+    for what, measures in LINEAR.items():
+        if measure in measures:
+            return answer_pair(what, measure, *(*(each.judged for each in systems), {})[:2])
     if not GRADES.fullmatch(measure):
         return None
-    linear = measure.removeprefix("graded_")
-    first, second = (*(each.rankings for each in systems), {})[:2]
     asked = dict.fromkeys(map(str, systems[0].values.index), "")
-    return document_pair(first, second, linear, grades_of(systems), asked, Path())
+    if records:
+        asked = {each.question_id: each.question for each in records.questions}
+    first, second = (*(each.rankings for each in systems), {})[:2]
+    known, corpus = grades or grades_of(systems), records.corpus if records else Path()
+    return document_pair(first, second, measure.removeprefix("graded_"), known, asked, corpus)
 
 
 def grades_of(systems: Sequence[System]) -> dict[str, dict[str, int]]:
@@ -76,32 +82,24 @@ def grades_of(systems: Sequence[System]) -> dict[str, dict[str, int]]:
 
 
 def estimate_of(
-    measure: str,
-    systems: Sequence[System],
-    labels: Sequence[LabelDraw],
-    level: float = 0.95,
-    turned: bool = False,
+    measure: str, systems: Sequence[System], labels: Sequence[LabelDraw], level: float = 0.95
 ) -> dict[str, Any] | None:
     """Return the measure of one system, or the difference of two, as people's labels correct it.
-
-    Args:
-        turned: whether the pair was looked for in the other order before.
 
     Returns:
         The fields of `Labelable.estimates` for such questions, and ``labels``, how many there are,
         ``of`` how many items; None with too few labels.
     """
-    pair = labelable_of(measure, systems) if labels else None
-    if not pair or not pair.names:
-        return None
-    draws = labeled_of(pair.draws(labels))
-    if not draws and not turned:
-        # A ledger knows a pair in the order in which it was labeled.
-        found = estimate_of(measure, systems[::-1], labels, level, turned=True)
-        ends = {} if found is None else {"low": -found["high"], "high": -found["low"]}
-        return found and {**found, "value": -found["value"], **ends}
-    found = pair.estimates(draws, level).get("such")
-    return {**found, "labels": len(draws), "of": len(pair.names)} if found else None
+    known = labels and all(each.judged for each in systems)
+    # A ledger knows a pair in the order in which it was labeled.
+    for turn in (1, -1)[: len(systems)] if known else ():
+        pair = labelable_of(measure, systems[::turn])
+        if pair and (draws := labeled_of(pair.draws(labels))):
+            found = pair.estimates(draws, level).get("such")
+            ends = zip(("value", "low", "high"), ("value", *("low", "high")[::turn]), strict=True)
+            turned = {name: turn * found[end] for name, end in ends} if found else {}
+            return found and {**found, **turned, "labels": len(draws), "of": len(pair.names)}
+    return None
 
 
 def by_people(
@@ -137,16 +135,15 @@ def lead(result: dict[str, Any], systems: Sequence[System]) -> dict[str, Any]:
     system its mean.
     """
     labels, own = labels_of(systems), {each.name: each for each in systems}
-    pairs, measured = [], []
-    for row in result["pairs"]:
-        both = [own[row["a"]], own[row["b"]]]
-        pairs.append(_led(row, estimate_of(row["measure"], both, labels)))
-    for system in result["systems"]:
-        means = {
-            name: _led(found, estimate_of(name, [own[system["name"]]], labels))
-            for name, found in system["measures"].items()
-        }
-        measured.append({**system, "measures": means})
+
+    def led(row: Mapping[str, Any], measure: str, *names: str) -> dict[str, Any]:
+        return _led(row, estimate_of(measure, [own[name] for name in names], labels))
+
+    pairs = [led(row, row["measure"], row["a"], row["b"]) for row in result["pairs"]]
+    measured = [
+        {**each, "measures": {m: led(row, m, each["name"]) for m, row in each["measures"].items()}}
+        for each in result["systems"]
+    ]
     return {**result, "pairs": pairs, "systems": measured}
 
 
@@ -168,15 +165,8 @@ def gated(
     if not found or row["verdict"] == UNCHANGED:
         return {**row}
     led = _led(row, found)
-    if allow is not None:
-        lost = WORSE if led["high"] < 0 else UNDECIDED
-        verdict = ALLOWED if led["low"] > -allow else lost
-    elif led["difference"] < 0:
-        verdict = WORSE if led["high"] < 0 else CANNOT_TELL
-    else:
-        verdict = NO_LOSS
     half = (led["high"] - led["low"]) / 2
-    return {**led, "verdict": verdict, "smallest_difference": half}
+    return {**led, "verdict": by_interval(led, allow), "smallest_difference": half}
 
 
 def _led(row: Mapping[str, Any], found: Mapping[str, Any] | None) -> dict[str, Any]:

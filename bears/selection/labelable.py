@@ -1,81 +1,108 @@
-"""The items of two systems, or of one, that a command lets people label."""
+"""What people label of two systems, or of one, that a command names."""
 
-from collections.abc import Sequence
+import shlex
+from dataclasses import KW_ONLY, dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Literal
 
-from bears.answers.judging import labelable as judged_items
-from bears.answers.judging.labelable import Labelable
-from bears.answers.judging.pairs import judged_in, verdict_pair
+import pandas as pd
+
+from bears.answers.judging.labelable import HIGHEST, LINEAR, Labelable, linear
 from bears.errors import FormatError
 from bears.files.qrels import read_qrels
-from bears.results.labeled import grades_of
+from bears.layout import ledger_of
+from bears.results.labeled import LABELED, labelable_of
+from bears.results.system import System
+from bears.results.values import PASS_RATE
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
 
-What = Literal["answers", "documents", "nuggets", "citations"]
-MEASURES = {
-    "documents": "precision@10",
-    "nuggets": "nugget_all",
-    "citations": "citation_recall",
-    "answers": "",
-}
-"""The measure of each that is compared if none is named."""
 
-
-def labelable(
-    what: What, a: str, b: str, *, measure: str, grades: Path | None, benchmark: str
-) -> Labelable:
-    """Return the items in which two systems may differ, or those of one.
+@dataclass(frozen=True)
+class Labeling:
+    """What people label.
 
     Args:
-        what: what people label.
-        a, b: words that name the systems; b may be empty, but for answers.
-        measure: of the items; empty: the one of `MEASURES`.
-        grades: a file of the model's grades of documents.
-
-    Raises:
-        FormatError: there is nothing to label.
+        a: a system as in `bears compare`, with judged answers, or a .questions.csv of one, as
+            `dvc repro` and `answers judge --questions` write it; for documents, any system
+        b: the other system; without it, the score of the first is estimated, but not of answers
+        what: what people label; default: answers
+        measure: of documents precision@K or dcg@K, default: precision@10; of nuggets nugget_all,
+            nugget_vital or nugget_weighted, default: nugget_all
+        grades: for documents: a model's grades from 0 to 4, as TREC's qrels; default: those of the
+            judge that judged the systems
     """
-    words, measure = [a, *filter(None, [b])], measure or MEASURES[what]
-    if what == "answers":
-        if not b:
-            raise FormatError("answers are labeled in pairs; name a second system")
-        both = verdict_pair(*(_judged(word, benchmark) for word in words))
-        if not both.names:
-            raise FormatError(f"{a} and {b} have no question in common")
-        return both
-    if what == "documents":
-        pair = _documents(words, measure, grades, benchmark)
-    else:
-        ours, theirs = (*(_judged(word, benchmark) for word in words), {})[:2]
-        pair = judged_items.answer_pair(what, measure, ours, theirs)
-    if not pair.names:
-        raise FormatError(f"{' and '.join(words)}: nothing that changes {measure} can be labeled")
-    return pair
 
+    a: str
+    b: str = ""
+    _: KW_ONLY
+    what: Literal["answers", "documents", "nuggets", "citations"] = "answers"
+    measure: str = ""
+    grades: Path | None = None
+    benchmark: str = ""
 
-def _documents(
-    words: Sequence[str], measure: str, grades: Path | None, benchmark: str
-) -> Labelable:
-    judged_items.linear(measure)  # Refuses another one before anything is read.
-    systems = chosen(words, benchmark, least=1)
-    records = records_of(selected(composed(benchmark)).benchmark.name)
-    questions = {each.question_id: each.question for each in records.questions}
-    ours, theirs = (*(system.rankings for system in systems), {})[:2]
-    found = read_qrels(grades, judged_items.HIGHEST) if grades else grades_of(systems)
-    return judged_items.document_pair(ours, theirs, measure, found, questions, records.corpus)
+    @property
+    def called(self) -> str:
+        """Return what the items are called."""
+        return "questions" if self.what == "answers" else self.what
 
+    @property
+    def ledger(self) -> Path:
+        """Return the file with the draws."""
+        return ledger_of(selected(composed(self.benchmark)).benchmark.name)
 
-def _judged(word: str, benchmark: str) -> dict[str, dict[str, str]]:
-    """Return question_id to a row of a system's judged answers."""
-    path = Path(word)
-    if not path.is_file():
-        (system,) = chosen([word], benchmark, least=1)
+    @cached_property
+    def items(self) -> Labelable:
+        """Return the items in which the systems may differ, or those of one.
+
+        Raises:
+            FormatError: there is nothing to label.
+        """
+        words = [self.a, *filter(None, [self.b])]
+        measure = self.measure or LABELED[self.what].removeprefix("graded_")
+        if self.what == "documents":
+            linear(measure)  # Refuses another one before anything is read.
+            records = records_of(selected(composed(self.benchmark)).benchmark.name)
+            systems = chosen(words, self.benchmark, least=1)
+            grades = read_qrels(self.grades, HIGHEST) if self.grades else None
+            pair = labelable_of(f"graded_{measure}", systems, grades, records)
+        else:
+            sums = [*LINEAR.get(self.what, (PASS_RATE,))]
+            if measure not in sums:
+                raise FormatError(
+                    f"--measure is {measure!r:.80}; expected {' or '.join(sums)}, which are sums "
+                    f"over {self.what}"
+                )
+            pair = labelable_of(measure, [self._judged(word) for word in words])
+        if not pair or not pair.names:
+            raise FormatError(
+                f"{' and '.join(words)}: nothing that changes {measure} can be labeled"
+                f"{'; answers are labeled in pairs' if not self.b else ''}"
+            )
+        return pair
+
+    def _judged(self, word: str) -> System:
+        """Return a system with judged answers."""
+        path = Path(word)
+        if path.is_file():
+            return System(word, "", pd.DataFrame(), files=(path, path))
+        (system,) = chosen([word], self.benchmark, least=1)
         if not system.files:
             raise FormatError(
                 f"{word!r:.80} has no judged answers; run `dvc exp run -S generator=NAME -S "
                 "judge=NAME`, or `bears answers judge FILE --questions FILE.questions.csv`"
             )
-        path = system.files[1]
-    return judged_in(path, word)
+        return system
+
+    def options(self, count: int = 0) -> list[str]:
+        """Return the words after a command and a file, without options that are the default."""
+        what = "" if self.what == "answers" else self.what
+        known = ("measure", "grades", "benchmark")
+        given = {"what": what, **{name: getattr(self, name) for name in known}, "count": count}
+        named = [part for name, value in given.items() if value for part in (f"--{name}", value)]
+        return [*filter(None, (self.a, self.b)), *map(str, named)]
+
+    def more(self, count: int = 0) -> str:
+        """Return the command that draws more, as people can type it."""
+        return shlex.join(["bears", "labels", "next", *self.options(count)])

@@ -7,7 +7,6 @@ from typing import Any
 from bears.config.ledger.entries import Review
 from bears.config.ledger.sheet import Row, Sheet
 from bears.config.typed import parse
-from bears.errors import ConfigurationError
 from bears.language.answers import kept
 from bears.language.gates import check
 from bears.language.text import Text
@@ -21,6 +20,7 @@ SHEET = Sheet(
     ("flags", "source", "translation"),
     ("decision", "text", "reason", "author"),
     choices=("accept", "correct", "retranslate"),
+    needs={"correct": ("text", "translation")},
 )
 """A correction has its text under ``text``."""
 READ = ("source", "translation")
@@ -61,18 +61,21 @@ def translated(task: TranslationTask, found: Resolution) -> dict[Place, dict[str
     shown: dict[Place, dict[str, str]] = {}
     for each in task.source_texts.requests():
         text = found.texts.get((each.record_id, each.field, each.text))
-        both = {"source": each.text, "translation": text}
-        shown[each.record_id, each.field] = {k: v for k, v in both.items() if v is not None}
+        known = {} if text is None else {"translation": text}
+        shown[each.record_id, each.field] = {"source": each.text, **known}
     return shown
 
 
-def read_decisions(path: Path, texts: Mapping[Place, Mapping[str, str]]) -> list[Review]:
+def read_decisions(
+    path: Path, texts: Mapping[Place, Mapping[str, str]], author: str = ""
+) -> list[Review]:
     """Read the rows in which a person wrote a decision on a translation.
 
     Args:
         path: a table of `SHEET`, with decisions.
         texts: each text that may be decided on, to its ``source`` and ``translation``, as far as
             they must be those that the person read.
+        author: of rows without one.
 
     Raises:
         FormatError: the file is absent or not a table, or lacks a column.
@@ -81,28 +84,11 @@ def read_decisions(path: Path, texts: Mapping[Place, Mapping[str, str]]) -> list
     """
 
     def entry(where: str, row: Row) -> Review:
-        names = (*SHEET.place, *SHEET.blanks)
-        own = {name: row[name] for name in names}
-        return parse(Review, {**own, "decision": own["decision"].strip().lower()}, where)
+        return parse(Review, {name: row[name] for name in (*SHEET.place, *SHEET.blanks)}, where)
 
-    return SHEET.read(path, lambda row: texts.get((row["record_id"], row["field"])), entry)
-
-
-def check_against(decisions: Iterable[Review], earlier: Iterable[Review]) -> None:
-    """Compare decisions with those of the ledger; a text that was sent back may get a new one.
-
-    Raises:
-        ConfigurationError: another decision on the same text was accept or correct.
-    """
-    settled = {each.place: each for each in earlier if each.decision != "retranslate"}
-    for new in decisions:
-        old = settled.get(new.place, new)
-        if (old.decision, old.text) != (new.decision, new.text):
-            raise ConfigurationError(
-                f"{new.field} of {new.record_id} is decided in the ledger already "
-                f"({old.decision}{f', by {old.author}' if old.author else ''}), and the table says "
-                f"{new.decision}; nothing was imported. Remove one of the two"
-            )
+    return SHEET.read(
+        path, lambda row: texts.get((row["record_id"], row["field"])), entry, author=author
+    )
 
 
 def _answers_lost(task: TranslationTask, found: Resolution) -> set[str]:

@@ -40,6 +40,7 @@ from stages import generate, judge
 from tests.answering import STONES, answering, bought, document, stones
 from tests.desk import Desk
 from tests.scripted_model import ruling
+from tests.sheets import on_page, saved
 from tests.workspace import ROOT
 
 __all__ = ["answering"]
@@ -180,7 +181,7 @@ def test_nuggets_are_written_reviewed_and_looked_for(
             **{"decision": "", "author": ""},
         }
         assert main(["nuggets", "import", "n.csv", "--author", "me"]) == 1
-        assert "no row is decided" in capsys.readouterr().err
+        assert "no row has a decision" in capsys.readouterr().err
         for row in rows:
             row["decision"] = "reject" if row["record_id"] == "q11" else "accept"
         rows[1]["nugget"] = "It  is very old."
@@ -195,16 +196,24 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         importing = ["nuggets", "import", "n.csv", "--author", "you", "--benchmark", "mini"]
         for change, said in (
             ({"importance": "huge"}, "row 2"),
-            ({"importance": "okay"}, "'It is red.' was vital, by me, and is okay now"),
-            ({"decision": "reject"}, "'It is red.' was vital, by me, and is rejected now"),
-            ({"nugget": "Red."}, "'It is red.' was vital, by me, and is vital now"),
+            (
+                {"importance": "okay"},
+                ", by me, which was vital 'It is red.' and is okay 'It is red.'.",
+            ),
+            ({"decision": "reject"}, ", by me, which was vital 'It is red.' and is rejected."),
+            (
+                {"nugget": "Red."},
+                ", by me, which was vital 'It is red.' and is vital 'Red.'.",
+            ),
             ({"question": "What size is stone 0?"}, "not those that were written into it"),
             ({"record_id": "q1"}, "not those that were written into it"),
-            ({"nugget": "It is very old."}, "is okay, and vital in a row above"),
+            ({"nugget": "It is very old."}, "a row above has another decision"),
         ):
             write(table, [rows[0] | change, *rows[1:]])
             assert main(importing) == 1
             assert said in capsys.readouterr().err
+        assert read_ledger(LEDGER)["nuggets"] == kept
+        same_nuggets_from_the_page(words, capsys)
         assert read_ledger(LEDGER)["nuggets"] == kept
         # Changed and changed back, with --replace, the nugget is there once.
         for change, count in (({"nugget": "Red."}, 22), ({"decision": "reject"}, 21), ({}, 22)):
@@ -229,6 +238,15 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         found_vital = 8 / 11 if name == "nuggets" else 9 / 11
         assert metrics["all"]["nugget_vital"] == round(found_vital, 5)
         assert metrics["all"]["nugget_all_strict"] == round(4 / 11, 5)
+
+
+def same_nuggets_from_the_page(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    """Accept on the page what is in the ledger: all but the second, and the last question's."""
+    assert main(["nuggets", "write", "n.html", *words]) == 0
+    page = [{**row, "decision": "Accept"} for row in on_page(Path("n.html"))]
+    saved(Path("n.json"), [*page[:1], *page[2:-2]])
+    assert main(["nuggets", "import", "n.json", "--author", "you"]) == 0
+    assert "21 nuggets were decided before: 21 of them the same" in capsys.readouterr().out
 
 
 def test_nuggets_are_in_digests_only_if_there_are_any() -> None:

@@ -161,9 +161,9 @@ def test_labels_are_the_same_from_every_form(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "named"),
     [
-        ([{**ROW, "label": "maybe"}], "row 1: label: expected true, false or nothing"),
-        ([ROW, ROW], "row 2: 'a' answers '1' in an earlier row too"),
-        ([{k: v for k, v in ROW.items() if k != "answer"}], "row 1: answer: Field required"),
+        ([{**ROW, "label": "maybe"}], "record 1: label: expected true, false or nothing"),
+        ([ROW, ROW], "record 2: 'a' answers '1' before too"),
+        ([{k: v for k, v in ROW.items() if k != "answer"}], "record 1: answer: Field required"),
         ([{**ROW, "gold_answers": 5}], "gold_answers"),
         ([{**ROW, "question_id": 7}], "question_id"),
         ([{**ROW, "answer": 0}], "answer"),

@@ -13,13 +13,13 @@ from subprocess import PIPE, Popen
 import pytest
 
 from bears.cli import main
-from bears.cli.judgements import pooled
 from bears.config import read_ledger
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import parse
 from bears.files.lock import locked
 from bears.files.records import write_lines, write_records
 from bears.quality.audit.audit_pool import Candidate
+from bears.results.pool import pooled
 from bears.types import Chunk, ChunkRanking, Document, Question, chunks_in_order
 from tests.workspace import ROOT
 
@@ -156,7 +156,7 @@ def test_of_two_people_who_import_at_once_one_hears_of_the_other(project: Path) 
     ]  # fmt: skip
     (first, _), (second, other) = sorted(at_once(project, *commands))
     assert (first, second) == (0, 1)
-    assert "have another judgement already" in other
+    assert "were judged otherwise before" in other
     found = set(in_ledger().values())
     assert len(found) == 1
     assert found <= set(words.items())
@@ -236,7 +236,7 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
     told = capsys.readouterr()
     # By hand: 3 relevant, 2 not; one of the latter is partial: (0.8 - 0.44) / (1 - 0.44).
     assert "5 pairs were judged before: 4 of them the same, Cohen's kappa 0.64" in told.out
-    assert "1 pairs have another judgement already, such as c for q2" in told.err
+    assert "1 pairs were judged otherwise before, such as q2 c" in told.err
     assert "was not and is partial" in told.err
     assert in_ledger() == before
     assert bears("import", str(second), "--replace") == 0
@@ -246,8 +246,8 @@ def test_a_second_judge_is_compared_and_changes_nothing_without_replace(
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        (("pool", "p.csv", "--systems", "bge-m3"), "no such file, and no such run of mini"),
-        (("pool", "p.csv", "--systems", "run.trec,nope"), "no such file, and no such run of mini"),
+        (("pool", "p.csv", "--systems", "bge-m3"), "no file, no revision, no experiment"),
+        (("pool", "p.csv", "--systems", "run.trec,nope"), "no file, no revision, no experiment"),
         (("pool", "p.csv", "--systems", "run.trec", "--depth", "0"), "--depth is 0; expected"),
         (("pool", "p.csv", "--systems", "other.trec"), "other.trec: its document 'zz' is not in"),
         (("pool", "p.csv"), "nothing ran on mini as it is now"),

@@ -6,13 +6,15 @@ import csv
 import json
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from bears.answers.judging.pairs import judged_in, verdict_pair
+from bears.answers.judging.labelable import verdict_pair
 from bears.cli import main
 from bears.config import read_ledger
 from bears.config.ledger.entries import Ledger
 from bears.config.typed import parse
+from bears.results.system import System
 from tests.cli.test_judgements import at_once, project
 
 __all__ = ["project"]
@@ -63,7 +65,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     differed = sum(row["label_1"] != row["label_2"] for row in first)
     assert differed > 10
     bears("import", str(table), a, b, "--author", "anna")
-    assert "40 labels by others of the same answers: 40 the same" in bears(
+    assert "40 labels were given before: 40 of them the same" in bears(
         "import", str(table), a, b, "--author", "ben"
     )
     drawn = json.loads(
@@ -82,7 +84,7 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     assert "60 of 60 questions labeled" in verdict
     assert "+0.467" in verdict
     labels = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
-    both = judged_in(Path(a), a), judged_in(Path(b), b)
+    both = [System("", "", pd.DataFrame(), files=(Path(each),) * 2).judged for each in (a, b)]
     pair = verdict_pair(*both)
     assert pair.estimates(pair.draws(labels))["such"]["value"] == pytest.approx(28 / 60)
     # The other way round nothing is known of the pair, and nothing is guessed.
@@ -99,7 +101,7 @@ def test_labels_that_fit_no_draw_are_refused_and_gaps_wait(
     words = [str(table), a, b, "--author", "anna"]
     filled = table.read_bytes()
     assert main(["labels", "next", a, b, "--out", str(table)]) != 0
-    assert "labels that are not imported" in capsys.readouterr().err
+    assert "decisions are not imported" in capsys.readouterr().err
     assert table.read_bytes() == filled
     assert main(["labels", "import", *words]) == 0
     capsys.readouterr()
@@ -160,7 +162,10 @@ def test_people_grade_documents_in_which_two_rankings_differ(
         writer = csv.DictWriter(out, rows[0])
         writer.writeheader()
         writer.writerows(rows)
-    bears("import", str(table), *words, "--author", "anna")
+    said = bears("import", str(table), *words, "--author", "anna", "--grades", str(grades))
+    # Everything is labeled, and nothing more can be drawn.
+    assert said.rstrip().endswith(f"{len(rows)} labels count so far")
+    assert all(row["file"] in ids for row in rows)
     decided = json.loads(bears("decide", *words, "--format", "json"))
     # All are graded: the first run has every gold document, the second one none.
     truth = sum(min(len(own), 5) for own in gold.values()) / 5 / len(gold)

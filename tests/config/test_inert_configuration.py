@@ -293,7 +293,7 @@ def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.M
     entry = {"record_id": "r", "field": "question", **texts}
     edit = Edit("r", "question", **texts)
     with open_ledger(ledger_of(project, "")) as ledger_file:
-        ledger_file.add("edits", [edit], ("record_id", "field"))
+        ledger_file.add("edits", [edit])
     monkeypatch.setenv("OPENAI_API_KEY", SECRET)
     monkeypatch.chdir(project)
     run_stage()

@@ -98,7 +98,7 @@ def test_a_sample_applies_edits_after_replacements_and_reports_the_rest() -> Non
 
 def replaced(path: Path, entry: Replacement) -> None:
     with open_ledger(path) as ledger:
-        ledger.add("replacements", [entry], ["question_id"])
+        ledger.add("replacements", [entry])
 
 
 def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 import re
 import shlex
@@ -11,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.sheets import on_page, saved
 from tests.workspace import ROOT, Workspace, finished
 
 READMES = ("README.md", "README.zh-TW.md")
@@ -194,7 +194,7 @@ def test_the_path_from_a_folder_to_a_decision_is_as_both_pages_have_it(
         line = command.replace("/data/manuals", shlex.quote(str(folder)))
         printed[command] = where.run("bash", "-c", line)
         if "judgements pool" in command:
-            decide(workspace.root / "pool.csv")
+            decide(workspace.root / "pool.html")
     assert len(printed) == 7
     assert "2 questions with gold in questions.csv" in printed[lines[0]]
     assert "bm25" in printed["bears compare"]
@@ -214,12 +214,10 @@ def records(workspace: Workspace, name: str) -> list[dict[str, Any]]:
     return found
 
 
-def decide(table: Path) -> None:
-    """Fill in the table as a person would: only the page about seals is relevant."""
-    header, *rows = csv.reader(table.read_text(encoding="utf-8").splitlines(keepends=True))
+def decide(page: Path) -> None:
+    """Save what a person would decide on the page: only the document about seals is relevant."""
+    rows = on_page(page)
     for row in rows:
-        cells = dict(zip(header, row, strict=True))
-        relevant = "voids" in cells["question"] and "seals" in cells["document"]
-        row[header.index("decision")] = "relevant" if relevant else "not"
-    with table.open("w", encoding="utf-8", newline="") as stream:
-        csv.writer(stream).writerows([header, *rows])
+        relevant = "voids" in row["question"] and "seals" in row["document"]
+        row["decision"] = "relevant" if relevant else "not"
+    saved(page.with_suffix(".json"), rows)

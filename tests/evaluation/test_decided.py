@@ -11,7 +11,6 @@ import ir_measures
 import pytest
 import pytrec_eval
 
-from bears.cli.judgements import read_judgements
 from bears.config.ledger.entries import Ledger, PairDecision
 from bears.config.ledger.update import open_ledger
 from bears.config.typed import parse
@@ -21,10 +20,9 @@ from bears.evaluation.evaluate import evaluate, gold_of
 from bears.files.benchmark_state import records_digest
 from bears.files.intake.yaml_text import yaml_value
 from bears.files.records import digest_of
+from bears.results.pool import read_judgements
 from bears.types import Document, Hit, Question, Span
 from tests.measuring import as_scores, measures, table_of_run
-
-PAIR = ("question_id", "doc_id")
 
 
 def question(question_id: str, *gold: str, judged: bool = True) -> Question:
@@ -156,7 +154,7 @@ def test_a_ledger_has_one_judgement_of_a_pair(tmp_path: Path) -> None:
     judgement = PairDecision("q", "d", "relevant", author="Ann")
     for _ in range(2):
         with open_ledger(path) as ledger:
-            ledger.add("judgements", [judgement], PAIR)
+            ledger.add("judgements", [judgement])
     assert parse(Ledger, yaml_value(path), "ledger").judgements == (judgement,)
     with pytest.raises(ConfigurationError, match="two decisions on q d; keep"):
         parse(Ledger, {"judgements": [first, {**first, "decision": "partial"}]}, "ledger")
@@ -168,7 +166,7 @@ HEADER = "record_id,doc_id,decision,reason,author\n"
 @pytest.mark.parametrize(
     ("rows", "told"),
     [
-        ("q,d,maybe,,\n", "row 2.decision: Input should be 'relevant'"),
+        ("q,d,maybe,,\n", "row 2: decision is 'maybe'; expected one of relevant, partial, not"),
         ("q,other,not,,\n", "row 2: there is no q other"),
         ("other,d,not,,\n", "row 2: there is no other d"),
         ("q,d,not,,\nq,d,partial,,\n", "row 3: a row above has another decision"),

@@ -17,10 +17,8 @@ import pytest
 
 from bears.answers.judging.labels import read_labels
 from bears.answers.judging.model import read_ruling
-from bears.answers.judging.pairs import judged_in
 from bears.answers.ragas.rows import read_rows as read_rows_of_ragas
 from bears.cli import main
-from bears.cli.judgements import read_judgements
 from bears.cli.source import pin
 from bears.config import compose, read_ledger, read_mapping, read_selection
 from bears.config.pipeline import run
@@ -47,6 +45,7 @@ from bears.publishing.attestation import Attestation
 from bears.questions.readings import draft_of
 from bears.results.board import read_board
 from bears.results.origins import system_at, system_in_csv
+from bears.results.pool import read_judgements
 from bears.results.recorded_files import read_recorded
 from bears.results.revision import Revision
 from bears.results.row import row_of
@@ -164,7 +163,6 @@ DOORS: dict[str, tuple[str, Read]] = {
     "evaluation.timing: a timing": (".json", lambda path: read_timing(path, "")),
     **each("evaluation.answers.predictions", read_answers, ".json", ".jsonl", ".csv", ".xlsx"),
     "answers.judging.model: a verdict": content(lambda data: read_ruling(data.decode("latin-1"))),
-    **each("answers.judging.pairs", lambda path: judged_in(path, "it"), ".csv", ".xlsx"),
     **each("answers.judging.labels", read_labels, ".csv", ".json", ".jsonl"),
     "answers.ragas.rows: CSV": (".csv", read_rows_of_ragas),
     "results.system: judgements": (
@@ -214,14 +212,17 @@ DOORS: dict[str, tuple[str, Read]] = {
     ),
     "config.reads": (".yaml", beside("data/reads.yaml", lambda _: reads_of("f", Path()))),
     "config.ledger.sheet: translations": (".csv", lambda path: read_decisions(path, {})),
-    **each("config.ledger.sheet", lambda path: read_judgements(path, {}, {}), ".csv", ".xlsx"),
+    **each(
+        "config.ledger.sheet",
+        lambda path: read_judgements(path, {}, {}),
+        *(".csv", ".xlsx", ".json", ".html"),
+    ),
 }
 ELSEWHERE = {
     "llm.client": "hands what a server answers to the read of a request; tests/llm/test_client.py",
     "translation.task": "lineage.jsonl, sealed by its manifest, and an answer of a model; "
     "tests/translation/test_reply_check.py",
     "evaluation.answers.score": "lineage.jsonl, sealed by its manifest",
-    "cli.labels": "a table with labels; tests/cli/test_labels.py",
     "cli.judgements": "candidates, sealed by their manifest",
     "evaluation.clusters": "the lineage, sealed by its manifest",
     "publishing.export": "tests/publishing/test_publishing.py",
@@ -235,7 +236,7 @@ ELSEWHERE = {
     "answers.judging.tables": "our own column of items",
     "cli.nuggets": "read as the door for JSON Lines; tests/evaluation/test_nuggets.py",
     "publishing.report.benchmark": "records, sealed by their manifests",
-    "publishing.report.words": "a file of the package",
+    "files.page": "a file of the package",
     "publishing.finished": "records, sealed by their manifests",
     "results.recorded": "values within traces; tests/results/test_traces.py",
     "selection.uses": "answers that the pipeline wrote, sealed by their manifest",

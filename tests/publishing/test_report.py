@@ -20,6 +20,7 @@ from bears.config.shape import BenchmarkIdentity, Source
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare
+from bears.files.page import part
 from bears.files.records import read_questions, write_json, write_lines, write_records
 from bears.files.spreadsheet import write_csv
 from bears.files.traces import write_traces
@@ -28,7 +29,7 @@ from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer, advise, compared, headline, mean_of, rows
 from bears.publishing.report.doubts import doubts
 from bears.publishing.report.page import _differences, report
-from bears.publishing.report.words import part, phrase, words
+from bears.publishing.report.words import PACKAGE, phrase, words
 from bears.results.costs import Costs, dollars
 from bears.results.parts import ComparedTable
 from bears.results.system import Doubts, System
@@ -300,7 +301,7 @@ KEYS = (
 
 
 def test_every_text_of_the_page_is_in_both_languages_and_in_use() -> None:
-    source = "".join(part(name) for name in ("page.html.j2", "script.js"))
+    source = "".join(part(PACKAGE, name) for name in ("page.html.j2", "script.js"))
     code = "".join(
         p.read_text(encoding="utf-8") for p in Path("bears/publishing/report").glob("*.py")
     )

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from bears.answers.judging.pairs import verdict_pair
+from bears.answers.judging.labelable import verdict_pair
 from bears.config.ledger.entries import LabelDraw
 from bears.evaluation.comparison.result import (
     ALLOWED,

@@ -1,4 +1,4 @@
-"""Export doubtful translations as a table, and import a person's decisions into the ledger."""
+"""`bears replies review`: export doubtful translations, and import decisions into the ledger."""
 
 from __future__ import annotations
 
@@ -183,10 +183,15 @@ def test_a_second_decision_on_a_settled_text_is_refused_by_name(here: Here) -> N
     decide(at, decision(place, "accept", author="Ann"))
     before = (at.root / LEDGER).read_bytes()
     for other in (decision(place, "retranslate"), decision(place, "correct", text="誰？")):
-        told = f"question of {place[0]} is decided in the ledger already (accept, by Ann)"
-        assert told in decide(at, other, code=1)
+        said = decide(at, other, code=1)
+        assert f"such as {place[0]} question, by Ann, which was accept and is" in said
         assert (at.root / LEDGER).read_bytes() == before
-    decide(at, decision(place, "accept", author="Ann"))
+    said = decide(at, decision(place, "accept", author="Ann"))
+    assert "1 texts were decided before: 1 of them the same" in said
+    file = str(at.root / "decided.csv")
+    SHEET.write(Path(file), [EMPTY | decision(place, "correct", text="誰？")])
+    at.run("review", "--import", file, "--replace")
+    assert [(entry["decision"], entry["text"]) for entry in reviews(at)] == [("correct", "誰？")]
 
 
 def test_an_accepted_finding_does_not_stop_the_pipeline(here: Here) -> None:
@@ -221,7 +226,10 @@ def test_a_table_saved_by_a_spreadsheet_is_read(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        ([("q1", "question", "approve", "")], "row 2.decision: Input should be"),
+        (
+            [("q1", "question", "approve", "")],
+            "row 2: decision is 'approve'; expected one of accept, correct, retranslate",
+        ),
         ([("q1", "title", "accept", "")], "row 2: there is no q1 title"),
         ([("q1", "question", "correct", "\u3000\ufeff\u200b")], "row 2: .*its text is empty"),
         ([("q9", "question", "accept", "")], "row 2: there is no q9 question"),
@@ -251,5 +259,5 @@ def test_rows_without_a_decision_and_equal_decisions_are_accepted(tmp_path: Path
 def test_a_file_that_is_not_a_table_is_refused(tmp_path: Path) -> None:
     file = tmp_path / "f.csv"
     file.write_text("record_id,field\nq1,question\n", encoding="utf-8")
-    with pytest.raises(FormatError, match="lacks decision, text, reason, author"):
+    with pytest.raises(FormatError, match="lacks decision"):
         read_decisions(file, TEXTS)

@@ -4,87 +4,121 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache
+from hashlib import sha256
 from itertools import takewhile
 from pathlib import Path
+from random import Random
 from statistics import fmean
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 
 from bears.answers.judging.graded import LONGEST
+from bears.answers.judging.labels import WORDS
 from bears.answers.judging.ruling import RELEVANT, SCALES, VITAL
 from bears.answers.judging.tables import items_in
 from bears.config.ledger.entries import LabelDraw
-from bears.config.ledger.sheet import Sheet
+from bears.config.ledger.sheet import WHOLE, Row, Sheet
 from bears.errors import FormatError
 from bears.evaluation.answers.nuggets import OKAY
-from bears.evaluation.labeling import Draw, Items, estimated, narrower
+from bears.evaluation.labeling import Draw, Items, drawn, estimated, narrower
 from bears.files.records import digest_of, stream_documents
+from bears.identity import path_of
 from bears.types import Ranking
 
 FEWEST = 20
 """How many labels an interval needs."""
 Rows = Mapping[str, Mapping[str, Any]]
 """question_id to a row of judged answers."""
+JUDGED = {"question", "gold_answers", "answer", "verdict"}
 
 
 @dataclass(frozen=True)
 class Labelable:
-    """The items in which two systems may differ, or those of one, and their table.
+    """The items in which two systems may differ, or those of one, and what people are asked.
 
     Args:
         key: what the ledger calls the pair of systems, with what is compared.
-        columns: of the table, after the number of the draw and before the labels.
-        words: what people may write, in lower case, to its value in the ledger.
+        scale: one of `SCALES`.
+        texts: the columns of what people read.
+        gains: what each label counts; the ledger has their places.
         names: the question_id of each item, and what it is beside that; empty for a question.
         items: in the order of ``names``.
-        row: returns the cells of ``columns``.
-        gain: returns what a person's labels of an item count.
-        blanks: the columns that people fill in.
+        row: returns the cells of ``texts``, and what `Sheet` shows beside them.
+        choices: what people may write now; default: the words of the scale.
+        blanks: the columns that people fill in; of two labels the difference counts.
         swapped: whether a draw shows the second system before the first.
+        synonyms: what people may have written in earlier versions, to a label.
     """
 
     key: str
-    columns: Sequence[str]
-    words: Mapping[str, int]
+    scale: str
+    texts: Sequence[str]
+    gains: Mapping[str, float]
     names: Sequence[tuple[str, str]]
     items: Items
-    row: Callable[[LabelDraw], Sequence[Any]]
-    gain: Callable[..., float]
+    row: Callable[[LabelDraw], Mapping[str, Any]]
+    choices: Sequence[str] = ()
     blanks: tuple[str, ...] = ("grade",)
     swapped: Callable[[LabelDraw], bool] = lambda _: False
+    synonyms: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def sheet(self) -> Sheet:
-        """Return the table in which people label."""
+        """Return what people are asked."""
         return Sheet(
             ("draw",),
-            self.columns,
+            self.texts,
             self.blanks,
             decisive=self.blanks,
             about=self.key,
-            choices=[*self.words],
-            bare=False,
+            choices=self.choices or [*SCALES[self.scale].values],
+            beside=("file",) if self.scale == "relevance" else (),
+            document="" if self.scale == "answers" else self.texts[-1],
+            scale=self.scale,
+            earlier=[*(self.synonyms or self.gains)],
         )
 
     def shown(self, draw: LabelDraw) -> dict[str, Any]:
         """Return the row of a draw, without labels."""
-        return dict(zip(("draw", *self.columns), (draw.draw, *self.row(draw)), strict=True))
+        return {"draw": draw.draw, **self.row(draw)}
 
-    def given(self, draw: LabelDraw, words: Sequence[str]) -> tuple[int, ...]:
-        """Return the labels of a row as the ledger keeps them."""
-        labels = [self.words[word] for word in words]
-        return tuple(labels[::-1] if self.swapped(draw) else labels)
+    def read(self, path: Path, draws: Iterable[LabelDraw], author: str) -> list[LabelDraw]:
+        """Return the draws that a person labeled in a file. Raises BearsError."""
+        places = {word: place for place, word in enumerate(self.gains)}
+        known = {str(draw.draw): draw for draw in draws}
+        shown = {number: self.shown(draw) for number, draw in known.items()}
+
+        def entry(_: str, row: Row) -> LabelDraw:
+            draw = known[row["draw"]]
+            labels = [places[self.synonyms.get(row[name], row[name])] for name in self.blanks]
+            given = labels[::-1] if self.swapped(draw) else labels
+            return replace(draw, labels={author: tuple(given)})
+
+        return self.sheet.read(path, lambda row: shown.get(row["draw"]), entry)
 
     def value(self, draw: LabelDraw) -> float:
         """Return the label of a draw on the scale of the items, the mean over people."""
-        return fmean(self.gain(*labels) for labels in draw.labels.values())
+        gains = [*self.gains.values()]
+        counts = ([gains[label] for label in labels] for labels in draw.labels.values())
+        return fmean(first - sum(second) for first, *second in counts)
 
     def draws(self, labels: Iterable[LabelDraw]) -> list[LabelDraw]:
         """Return the draws of this pair, in their order."""
         return sorted((d for d in labels if d.pair == self.key), key=lambda draw: draw.draw)
+
+    def more(self, draws: Sequence[LabelDraw], count: int) -> list[LabelDraw]:
+        """Draw further items, after those of this pair that were drawn before."""
+        labels = [self.value(draw) for draw in labeled_of(draws)]
+        before = [draw.item for draw in self.drawn(draws)]
+        found = drawn(self.items, before, labels, count, Random(f"{self.key} {len(draws)}"))
+        return [
+            LabelDraw(self.key, number, question, each.weight, each.largest, item=item)
+            for number, each in enumerate(found, start=len(draws) + 1)
+            for question, item in [self.names[each.item]]
+        ]
 
     def drawn(self, draws: Iterable[LabelDraw]) -> list[Draw]:
         """Return draws of the ledger by the places of their items."""
@@ -114,10 +148,10 @@ class Labelable:
         alone = replace(items, judge=np.zeros(len(items.judge)))
         for whose, such in (("these", False), ("such", True)):
             if one := estimated(items, places, labels, such, level):
-                ends = {"value": one.value, "low": one.low, "high": one.high}
                 without = estimated(alone, places, labels, such) or one
                 known = one.error and items.judge.any()
                 worth = (without.error / one.error) ** 2 if known else 0.0
+                ends = {"value": one.value, "low": one.low, "high": one.high}
                 found[whose] = {**ends, "after_100": after, "worth": worth}
         return found
 
@@ -127,42 +161,78 @@ def labeled_of(draws: Iterable[LabelDraw]) -> list[LabelDraw]:
     return list(takewhile(lambda each: each.labels, draws))
 
 
-def _graded(
-    key: str,
-    columns: Sequence[str],
-    gains: Mapping[str, float],
-    weights: Mapping[tuple[str, str], float],
-    judged: Mapping[tuple[str, str], str],
-    questions: Iterable[str],
-    read: Callable[[str, str], Sequence[Any]],
-) -> Labelable:
+Weighed = Mapping[tuple[str, str], tuple[float, str]]
+"""question_id and name of each item to its weight, which is not 0, and to the judge's label, if it
+gave one."""
+
+
+def _items(gains: Mapping[str, float], weighed: Weighed, questions: Iterable[str]) -> Items:
     """Return items that one person grades at a time; the stratum is the judge's label.
 
     Args:
-        key, columns: of the table.
         gains: each label to what it counts.
-        weights: question_id and name of each item to its weight, which is not 0.
-        judged: the same to a judge's label, if it gave one.
         questions: the ids of all questions.
-        read: returns the cells of an item.
     """
     unknown, best = len(gains), max(gains.values())
-    words = {word: place for place, word in enumerate(gains)}
-    given = [judged.get(name, "") for name in weights]
+    places = {word: place for place, word in enumerate(gains)}
     number = {question: place for place, question in enumerate(questions)}
-    items = Items(
-        np.array([*weights.values()]),
-        np.array([gains.get(word, 0.0) for word in given]),
-        np.array([words.get(word, unknown) for word in given], int),
+    return Items(
+        np.array([weight for weight, _ in weighed.values()]),
+        np.array([gains.get(word, 0.0) for _, word in weighed.values()]),
+        np.array([places.get(word, unknown) for _, word in weighed.values()], int),
         [(best / 2) ** 2] * (unknown + 1),
-        np.array([number[question] for question, _ in weights], int),
+        np.array([number[question] for question, _ in weighed], int),
         len(number),
         0,
         best,
     )
-    names, counts = list(weights), [*gains.values()]
+
+
+GUESSES = (0.6, 0.3, 0.1, 0.6, 0.3)
+"""The squared difference of labels to expect where the judge passes the second system alone, none,
+both, or the first alone, or does not know."""
+
+
+def verdict_pair(ours: Rows, theirs: Rows) -> Labelable:
+    """Return the questions that two systems answered; people see both answers, in random order.
+
+    Args:
+        ours, theirs: question_id to a row of judged answers.
+
+    Raises:
+        FormatError: the rows are not those of judged answers.
+    """
+    both, questions = (ours, theirs), sorted(ours.keys() & theirs.keys())
+    if not all(row.keys() >= JUDGED for rows in both for row in rows.values()):
+        raise FormatError("the answers of a system are not judged; name a .questions.csv that is")
+    answers = [{q: rows[q]["answer"] for q in questions} for rows in both]
+    key = " ".join(digest_of(each)[:12] for each in answers)
+    verdicts = ((ours[q]["verdict"], theirs[q]["verdict"]) for q in questions)
+    known = {("fail", "pass"): 0, ("fail", "fail"): 1, ("pass", "pass"): 2, ("pass", "fail"): 3}
+    n, strata = len(questions), np.array([known.get(each, 4) for each in verdicts], int)
+
+    def swapped(draw: LabelDraw) -> bool:
+        return bool(sha256(f"{key} {draw.draw}".encode()).digest()[0] % 2)
+
+    def row(draw: LabelDraw) -> dict[str, Any]:
+        question = draw.question_id
+        first, second = (of[question] for of in (reversed(answers) if swapped(draw) else answers))
+        asked = {name: ours[question][name] for name in ("question", "gold_answers")}
+        return {**asked, "answer_1": first, "answer_2": second}
+
     return Labelable(
-        key, columns, words, names, items, lambda draw: read(*draw.name), counts.__getitem__
+        key,
+        "answers",
+        ("question", "gold_answers", "answer_1", "answer_2"),
+        SCALES["answers"].values,
+        [(question, "") for question in questions],
+        # A label is the difference of both answers' labels.
+        Items(np.ones(n), np.zeros(n), strata, GUESSES, np.arange(n), n, -1, 1),
+        row,
+        ("pass", "fail"),
+        ("label_1", "label_2"),
+        swapped,
+        {word: "pass" if label else "fail" for word, label in WORDS.items() if label is not None},
     )
 
 
@@ -226,74 +296,63 @@ def document_pair(
         documents = stream_documents(corpus)
         return {each.doc_id: each.content for each in documents if each.doc_id in wanted}
 
-    return _graded(
-        " ".join([*(digest_of(each)[:12] for each in both), measure]),
-        ("question", "document"),
-        {str(grade): gain for grade, gain in enumerate(gains)},
-        {name: weights[name] for name in sorted(weights) if weights[name]},
-        {(q, doc_id): str(grade) for q, own in grades.items() for doc_id, grade in own.items()},
-        questions,
+    def row(draw: LabelDraw) -> dict[str, str]:
+        whole = texts()[draw.item]
         # A spreadsheet cuts longer cells itself.
-        lambda question, doc_id: [questions[question], texts()[doc_id][:LONGEST]],
-    )
+        cells = {"question": questions[draw.question_id], "document": whole[:LONGEST]}
+        return {**cells, "file": path_of(draw.item), WHOLE: whole}
+
+    words = {str(grade): gain for grade, gain in enumerate(gains)}
+    known = {(q, i): str(grade) for q, own in grades.items() for i, grade in own.items()}
+    weighed = {at: (weights[at], known.get(at, "")) for at in sorted(weights) if weights[at]}
+    key = " ".join([*(digest_of(each)[:12] for each in both), measure])
+    items = _items(words, weighed, questions)
+    # A judge gives grades to 3; TREC's may go to 4.
+    choices = [*words] if str(HIGHEST) in known.values() else ()
+    columns = ("question", "document")
+    return Labelable(key, "relevance", columns, words, [*weighed], items, row, choices)
 
 
 LINEAR = {
-    "nuggets": ("nugget_all", "nugget_vital", "nugget_weighted"),
-    "citations": ("citation_recall",),
+    "nuggets": {"nugget_all": 1.0, "nugget_vital": 0.0, "nugget_weighted": OKAY},
+    "citations": {"citation_recall": 1.0},
 }
+"""The measures of each, to the weight of an item among those of its answer that is not vital."""
 
 
-def answer_pair(
-    what: Literal["nuggets", "citations"], measure: str, ours: Rows, theirs: Rows
-) -> Labelable:
+def answer_pair(what: str, measure: str, ours: Rows, theirs: Rows) -> Labelable:
     """Return the nuggets or the sentences of two systems' answers, or of one.
 
     Args:
-        measure: ``nugget_all``, ``nugget_vital`` or ``nugget_weighted``; ``citation_recall``.
+        what: a key of `LINEAR`.
+        measure: one of its values.
         ours, theirs: question_id to a row of judged answers, with its items.
-
-    Raises:
-        FormatError: there is no such measure.
     """
-    if measure not in LINEAR[what]:
-        raise FormatError(
-            f"--measure is {measure!r:.80}; expected {' or '.join(LINEAR[what])}, which are sums "
-            f"over {what}"
-        )
-    scale = SCALES[what]
-    weights, judged = dict[tuple[str, str], float](), dict[tuple[str, str], str]()
-    cells, questions = dict[tuple[str, str], list[Any]](), set[str]()
+    scale, weighed = SCALES[what], dict[tuple[str, str], tuple[float, str]]()
+    cells, questions = dict[tuple[str, str], dict[str, str]](), set[str]()
     for side, sign, rows in (("1", 1, ours), ("2", -1, theirs)):
         for question, row in sorted(rows.items()):
             own = [each for each in items_in(row) if each["scale"] == what]
-            parts = [_part(each, measure) for each in own]
+            parts = [1.0 if each["note"] == VITAL else LINEAR[what][measure] for each in own]
             if any(parts):
                 questions.add(question)
             for each, part in zip(own, parts, strict=True):
-                texts = [{**row, **each}[text] for text in scale.texts]
+                texts = {text: {**row, **each}[text] for text in scale.texts}
                 # Nothing supports a sentence without a citation, and no answer states nothing.
-                if part and texts[-1].strip():
+                if part and texts[scale.texts[-1]].strip():
                     name = question, f"{side} {each['name']}"
-                    weights[name], cells[name] = sign * part / sum(parts), texts
-                    judged[name] = each["verdict"]
-    written = {" ".join(name): texts for name, texts in cells.items()}
-    return _graded(
+                    weighed[name] = sign * part / sum(parts), each["verdict"]
+                    cells[name] = texts
+    written = {" ".join(name): [*texts.values()] for name, texts in cells.items()}
+    return Labelable(
         f"{digest_of(written)[:12]} {measure}",
+        what,
         scale.texts,
         scale.values,
-        weights,
-        judged,
-        sorted(questions),
-        lambda question, item: cells[question, item],
+        [*weighed],
+        _items(scale.values, weighed, sorted(questions)),
+        lambda draw: cells[draw.name],
     )
-
-
-def _part(item: Mapping[str, str], measure: str) -> float:
-    """Return the weight of a nugget or a sentence among those of its answer."""
-    if item["note"] == VITAL or measure in ("nugget_all", "citation_recall"):
-        return 1.0
-    return OKAY if measure == "nugget_weighted" else 0.0
 
 
 def grades_in(rows: Rows) -> dict[str, dict[str, int]]:

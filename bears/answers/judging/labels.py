@@ -1,19 +1,19 @@
 """Read answers with people's labels, against which a judge is measured."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, TypeAdapter, ValidationError
+from pydantic import BeforeValidator
 from typing_extensions import TypedDict
 
 from bears.answers.judging.ruling import Case, Verdict
 from bears.errors import FormatError
-from bears.files.intake.files import json_value, lines
-from bears.files.records import problems_of
-from bears.files.spreadsheet import read_named
+from bears.evaluation.answers.predictions import answer_rows
+from bears.files.intake.files import json_value
+from bears.files.records import value_as
 from bears.language.normalization import without_citations
 
 WORDS = {
@@ -22,8 +22,6 @@ WORDS = {
     **dict.fromkeys(("", "null", "none"), None),
 }
 ALTERNATIVES = "/"
-GivenBy = Callable[[str, str], Case | None]
-"""System and question_id to the system's answer; None if there is no such question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,61 +58,46 @@ def _golds(value: Any) -> Any:
     return value.split(ALTERNATIVES) if isinstance(value, str) else value
 
 
-class _Label(TypedDict):
+class _LabelledTexts(TypedDict):
     system: str
     question_id: str
     label: Annotated[bool | None, BeforeValidator(_label)]
-
-
-class _LabelledTexts(_Label):
     question: str
     gold_answers: Annotated[list[str], BeforeValidator(_golds)]
     answer: Annotated[str, BeforeValidator(lambda value: "" if value is None else value)]
 
 
-_LABEL, _LABELLED_TEXTS = TypeAdapter(_Label), TypeAdapter(_LabelledTexts)
-
-
-def read_labels(path: Path, given_by: GivenBy | None = None) -> list[LabelledAnswer]:
+def read_labels(path: Path) -> list[LabelledAnswer]:
     """Read CSV, JSON Lines or a JSON array of answers with people's labels.
 
-    A row has ``system, question_id, label``, and ``question, gold_answers, answer`` unless these
-    are known. A label is true or false, 1 or 0, pass or fail, yes or no; empty or null if there is
-    none yet. ``gold_answers`` is a JSON list, or a text in which they are separated by "/".
-    EVOUNA's own rows, with ``answer_<system>`` and ``judge_<system>`` for several systems, are
-    read too. If such a question is ``improper``, or lacks a label, it is skipped for all systems.
+    A row has ``system, question_id, question, gold_answers, answer, label``. A label is true or
+    false, 1 or 0, pass or fail, yes or no; empty or null where it is still to come.
+    ``gold_answers`` is a JSON list, or a text in which they are separated by "/". EVOUNA's own
+    rows, with ``answer_<system>`` and ``judge_<system>`` for several systems, are read too. If such
+    a question is ``improper``, or lacks a label, it is skipped for all systems.
 
     Args:
         path: the file.
-        given_by: finds the answers of rows that do not have them.
 
     Raises:
         FormatError: a row lacks a field, has a wrong one, or is repeated.
     """
     found: dict[tuple[str, str], LabelledAnswer] = {}
-    for number, row in _rows(path):
-        where = f"{path}, row {number}"
+    for number, (place, row) in enumerate(answer_rows(path), start=1):
+        where = f"{path}, {place}"
         if not isinstance(row, Mapping):
             raise FormatError(f"{where}: expected an object, found {row!r:.80}")
         for part in _evouna(row, number) if "golden_answer" in row else [row]:
-            answer = _labeled(part, where, given_by)
-            key = answer.system, answer.case.question_id
-            if key in found:
-                raise FormatError(f"{where}: {key[0]!r} answers {key[1]!r} in an earlier row too")
-            found[key] = answer
+            texts = value_as(_LabelledTexts, part, where)
+            system, question = texts["system"], texts["question_id"]
+            if (system, question) in found:
+                raise FormatError(f"{where}: {system!r} answers {question!r} before too")
+            answer = without_citations(texts["answer"]).strip()
+            case = Case(question, texts["question"], tuple(texts["gold_answers"]), answer)
+            found[system, question] = LabelledAnswer(system, case, texts["label"])
     if not found:
         raise FormatError(f"{path}: no labels")
     return list(found.values())
-
-
-def _rows(path: Path) -> Iterator[tuple[int, Any]]:
-    if path.suffix == ".csv":
-        yield from enumerate((row for _, row in read_named(path)[1]), start=1)
-    elif path.suffix == ".json":
-        whole = json_value(path)
-        yield from enumerate(whole if isinstance(whole, list) else [whole], start=1)
-    else:
-        yield from lines(path)
 
 
 def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
@@ -130,24 +113,3 @@ def _evouna(row: Mapping[str, Any], number: int) -> Iterator[Mapping[str, Any]]:
                 "answer": row.get(f"answer_{system}"),
                 "label": label,
             }
-
-
-def _labeled(row: Mapping[str, Any], where: str, given_by: GivenBy | None) -> LabelledAnswer:
-    try:
-        if given_by and not row.keys() & {"question", "gold_answers", "answer"}:
-            known = _LABEL.validate_python(row, strict=True)
-            case = given_by(known["system"], known["question_id"])
-            if case is None:
-                raise FormatError(
-                    f"{where}: the benchmark has no question {known['question_id']!r:.80}"
-                )
-            return LabelledAnswer(known["system"], case, known["label"])
-        texts = _LABELLED_TEXTS.validate_python(row, strict=True)
-    except ValidationError as error:
-        raise FormatError(
-            f"{where}: {problems_of(error)}; a row has system, question_id, label, and question, "
-            "gold_answers, answer unless --benchmark names the benchmark whose answers are labelled"
-        ) from None
-    answer = without_citations(texts["answer"]).strip()
-    case = Case(texts["question_id"], texts["question"], tuple(texts["gold_answers"]), answer)
-    return LabelledAnswer(texts["system"], case, texts["label"])

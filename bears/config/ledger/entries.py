@@ -5,9 +5,9 @@ one document for one question. Entries form a set: the order in which they were 
 irrelevant.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, ClassVar, Literal, TypeVar
+from typing import Annotated, ClassVar, Literal, Self, TypeVar
 
 from pydantic import AfterValidator, Field
 
@@ -15,21 +15,40 @@ from bears.files.visible import blank
 from bears.types import Finding, ForbidsExtra
 
 
+@dataclass(frozen=True)
 class Decision(ForbidsExtra):
     """What a person decides about one thing."""
 
     names: ClassVar[tuple[str, ...]]
     """The fields that say what it is about, which must not be decided twice."""
+    apart: ClassVar[bool] = False
+    """Whether the decisions of several people are kept apart."""
 
     @property
     def place(self) -> tuple[str, ...]:
         """Return what it is about."""
         return tuple(getattr(self, name) for name in self.names)
 
+    @property
+    def about(self) -> set[tuple[str, ...]]:
+        """Return its place, and that of what it stands for; nothing if anything may follow it."""
+        return {self.place}
+
+    @property
+    def given(self) -> Mapping[str, Sequence[object]]:
+        """Return each author to what they chose, and the text that goes with it."""
+        return {}
+
+    def after(self, old: Self | None) -> Self | None:  # noqa: ARG002
+        """Return what the ledger keeps, after an earlier decision at the same place."""
+        return self
+
 
 @dataclass(frozen=True)
-class Replacement(ForbidsExtra):
+class Replacement(Decision):
     """Replace a question by another one of the same source."""
+
+    names = ("question_id",)
 
     question_id: str
     reason: str
@@ -85,9 +104,21 @@ class Review(Decision):
             )
 
     @property
+    def given(self) -> Mapping[str, Sequence[object]]:
+        return {self.author: [f"{self.decision} {self.text!r:.60}" if self.text else self.decision]}
+
+    @property
+    def about(self) -> set[tuple[str, ...]]:
+        return set() if self.decision == "retranslate" else {self.place}
+
+    @property
     def sent_back(self) -> int:
         """Return how often the text is to be translated again."""
         return self.times or int(self.decision == "retranslate")
+
+    def after(self, old: Self | None) -> Self:
+        times = (old.sent_back if old else 0) + (self.decision == "retranslate")
+        return replace(self, times=times)
 
 
 @dataclass(frozen=True)
@@ -109,9 +140,13 @@ class PairDecision(Decision):
     author: str = ""
     quotation: str = ""
 
+    @property
+    def given(self) -> Mapping[str, Sequence[object]]:
+        return {self.author: [self.decision]}
+
 
 @dataclass(frozen=True)
-class LabelDraw(ForbidsExtra):
+class LabelDraw(Decision):
     """An item that was drawn, so that people label it to compare two systems.
 
     Args:
@@ -123,6 +158,9 @@ class LabelDraw(ForbidsExtra):
             right, or the grade of a document.
         item: what of the question it is, such as a doc_id; empty: both answers to it.
     """
+
+    names = ("pair", "draw")
+    apart = True
 
     pair: str
     draw: int
@@ -137,6 +175,13 @@ class LabelDraw(ForbidsExtra):
         """Return the question and the item."""
         return self.question_id, self.item
 
+    @property
+    def given(self) -> Mapping[str, Sequence[object]]:
+        return self.labels
+
+    def after(self, old: Self | None) -> Self:
+        return replace(self, labels={**(old.labels if old else {}), **self.labels})
+
 
 @dataclass(frozen=True)
 class Nugget(Decision):
@@ -144,6 +189,7 @@ class Nugget(Decision):
 
     Args:
         nugget_id: UUIDv5 of the question's id and the text.
+        text: empty if a person rejected it, which no ledger keeps.
         importance: a vital one must be in the answer; an okay one is good to have.
         model: which wrote it; empty: a person did.
         author: the person who took it in.
@@ -156,12 +202,22 @@ class Nugget(Decision):
     nugget_id: str
     text: str
     importance: Literal["vital", "okay"]
-    model: str = ""
+    model: str = field(default="", compare=False)
     author: str = ""
-    written: str = ""
+    written: str = field(default="", compare=False)
+
+    @property
+    def about(self) -> set[tuple[str, ...]]:
+        return {(name,) for name in (self.nugget_id, self.written) if name}
+
+    @property
+    def given(self) -> Mapping[str, Sequence[object]]:
+        return {self.author: [f"{self.importance} {self.text!r:.60}" if self.text else "rejected"]}
+
+    def after(self, old: Self | None) -> Self | None:  # noqa: ARG002
+        return self if self.text else None
 
 
-Entry = Replacement | Edit | Review | PairDecision | LabelDraw | Nugget
 E = TypeVar("E", bound=Decision)
 
 

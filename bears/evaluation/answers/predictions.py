@@ -96,13 +96,14 @@ def read_answers(path: Path, whole: bool = False) -> Iterator[Given]:
         FormatError: the file has no known form, or a line or record is malformed.
     """
     where = ""
-    for where, row in _rows(path):
+    for where, row in answer_rows(path):
         yield _given(row, f"{path}, {where}", whole)
     if not where:
         raise FormatError(f"{path}: no answers; expected {FORMS}")
 
 
-def _rows(path: Path) -> Iterator[tuple[str, Any]]:
+def answer_rows(path: Path) -> Iterator[tuple[str, Any]]:
+    """Yield each row of a file of answers, after its place in it. Raises FormatError."""
     first, several = _beginning(path)
     if first.startswith(b"{") and first.endswith(b"}") and several:
         yield from ((f"line {number}", row) for number, row in lines(path, blank=True))

@@ -337,6 +337,17 @@ def judged(
     }
 
 
+def by_interval(row: Mapping[str, Any], allow: float | None) -> str:
+    """Return the verdict that the ``difference`` and its interval alone give, see `judged`."""
+    if allow is not None and row["low"] > -allow:
+        return ALLOWED
+    if row["high"] < 0:
+        return WORSE
+    if allow is not None:
+        return UNDECIDED
+    return CANNOT_TELL if row["difference"] < 0 else NO_LOSS
+
+
 def _outcome(row: Mapping[str, Any], shown: float) -> str:
     """Return the verdict on a measure, given the loss that could show; NaN without one."""
     if row["p_holm"] <= ALPHA:

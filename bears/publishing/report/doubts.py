@@ -1,6 +1,6 @@
 """What may void the numbers of a comparison, and what those of a judge are worth."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from itertools import chain, combinations
 from typing import Any
@@ -10,7 +10,7 @@ from bears.answers.judging.ruling import VALUES
 from bears.evaluation.timing import BUSY
 from bears.publishing.report.advice import Sentence, command
 from bears.publishing.report.words import signed
-from bears.results.labeled import estimate_of, labelable_of, labels_of
+from bears.results.labeled import LABELED, estimate_of, labelable_of, labels_of
 from bears.results.parts import judge_of
 from bears.results.system import Doubts, System
 from bears.results.values import PASS_RATE
@@ -62,20 +62,11 @@ def constant_judges(systems: Sequence[System]) -> list[Sentence]:
     ]
 
 
-LABELED: Mapping[str, str] = {
-    PASS_RATE: "answers",
-    "graded_precision@10": "documents",
-    "nugget_all": "nuggets",
-    "citation_recall": "citations",
-}
-"""The measures of a judge that labels correct, to what people label."""
-
-
 def label_notes(systems: Sequence[System]) -> Iterator[Sentence]:
     """Yield what people labeled of pairs of judged answers, and of each system's graded items."""
     graded = [each for each in systems if each.judged]
     labels = labels_of(graded)
-    for measure, what in LABELED.items():
+    for what, measure in LABELED.items():
         having = [each for each in graded if measure in each.values]
         groups = combinations(having, 2 if measure == PASS_RATE else 1)
         found = [(measure, group, estimate_of(measure, group, labels)) for group in groups]
@@ -83,15 +74,11 @@ def label_notes(systems: Sequence[System]) -> Iterator[Sentence]:
         # Of pairs without labels one is enough to say so.
         for _, group, one in known or (found[:1] if measure == PASS_RATE else found):
             names = [each.name for each in group]
-            about: dict[str, Any] = {
-                "measure": measure,
-                "judge": judge_of(group[0]) or "the judge",
-                "what": what,
-            }
-            about["subject"] = " - ".join(names)
+            about: dict[str, Any] = {"measure": measure, "what": what, "subject": " - ".join(names)}
+            about["judge"] = judge_of(group[0]) or "the judge"
             if one:
-                about |= {"n": one["labels"], "of": one["of"], "value": signed(one["value"])}
-                about |= {end: signed(one[end]) for end in ("low", "high")}
+                about |= {"n": one["labels"], "of": one["of"]}
+                about |= {name: signed(one[name]) for name in ("value", "low", "high")}
                 about |= {key: f"{100 * one[key]:.0f}" for key in ("worth", "after_100")}
                 yield "labels_some" if one["worth"] else "labels_alone", about
             elif pair := labelable_of(measure, group):

@@ -1,7 +1,5 @@
 """Collect what a report shows, and render it as a page that runs no code but its own."""
 
-import base64
-import hashlib
 import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -16,6 +14,7 @@ from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
 from bears.evaluation.means import mean_intervals
+from bears.files.page import as_data, part, policy, style_of
 from bears.layout import BenchmarkFiles
 from bears.publishing.finished import origin_of
 from bears.publishing.report import advice, doubts, words
@@ -121,7 +120,7 @@ def report(
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
         grouped=_grouped(systems, look, questions, measure),
-        data=words.as_data({**opened, "words": words.words(), "looks": look}),
+        data=as_data({**opened, "words": words.words(), "looks": look}),
         shown=len(opened["questions"]),
         too_large=too_large,
         gold_characters=GOLD,
@@ -144,15 +143,11 @@ def _rendered(**content: Any) -> str:
     environment.filters |= {"share": words.share, "signed": words.signed, "p": words.p_value}
     environment.globals |= {"t": words.phrase, "unit": words.unit, "usd": words.dollars}
     environment.globals |= {"verdict": _verdict, "origin": origin_of, "kind": words.kind}
-    style, script = words.part("style.css"), words.part("script.js")
-    # The content security policy names these two by their digests; the browser runs nothing else.
-    hashes = {"style_hash": _csp_hash(style), "script_hash": _csp_hash(script)}
-    template = environment.from_string(words.part("page.html.j2"))
-    return template.render(style=style, script=script, **hashes, **content)
-
-
-def _csp_hash(text: str) -> str:
-    return "sha256-" + base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()
+    style = style_of(words.PACKAGE, "style.css")
+    script = part(words.PACKAGE, "script.js")
+    template = environment.from_string(part(words.PACKAGE, "page.html.j2"))
+    allowed = policy(style, script)
+    return template.render(style=style, script=script, policy=allowed, **content)
 
 
 def looks(names: Sequence[str]) -> dict[str, dict[str, str]]:

@@ -1,32 +1,22 @@
 """Texts of the page in both of its languages, and its numbers with their units."""
 
-import json
 import re
-from collections.abc import Mapping
-from functools import cache
-from importlib.resources import files
 from typing import Any
 
 from markupsafe import Markup, escape
 
-from bears.files.intake.files import json_value
+from bears.files.page import words_of
 from bears.files.visible import one_line
 
+PACKAGE = "bears.publishing.report"
 LANGUAGES = ("en", "zh-Hant")
 BETWEEN = " / "
 """Separates names in a list; a name may contain commas."""
 
 
-@cache
 def words() -> dict[str, list[str]]:
     """Return key to text in each of `LANGUAGES`; ``{name}`` is a value, ``*…*`` is emphasized."""
-    table: dict[str, list[str]] = json_value(part("words.json").encode(), "words.json")
-    return table
-
-
-def part(name: str) -> str:
-    """Read a file of this package."""
-    return files("bears.publishing.report").joinpath(name).read_text(encoding="utf-8")
+    return words_of(PACKAGE)
 
 
 def phrase(key: str, **values: Any) -> Markup:
@@ -105,11 +95,3 @@ def dollars(low: float, high: float) -> str:
     if high == 0:
         return "0"
     return " – ".join(f"{value:.2g}" if value < 100 else f"{value:,.0f}" for value in (low, high))
-
-
-def as_data(value: Mapping[str, Any]) -> str:
-    """Return JSON for a script element; nothing in it can end that element."""
-    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"), allow_nan=False)
-    for sign in "<>&\u2028\u2029":
-        text = text.replace(sign, f"\\u{ord(sign):04x}")
-    return text
