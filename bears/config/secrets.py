@@ -7,8 +7,10 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from bears.errors import ConfigurationError
+from bears.files.intake.yaml_text import table_of
 from bears.files.visible import holds_password
 
+_TABLE = table_of(__file__)
 REMEDY = (
     "It would be written to data/config.yaml and dvc.lock, which are in git. Take it out, put the "
     "key into an environment variable or into .env, and name that variable in the setting "
@@ -18,18 +20,11 @@ VARIABLE_FORM = (
     "which has at most 64 capital letters, digits and underscores, such as OPENAI_API_KEY"
 )
 VARIABLE = re.compile(r"\w*(key|token|secret|password|passwd)s?", re.IGNORECASE)
-SETTING = re.compile(
-    r"(x-)?(api|access|auth)?[_-]?(key|token|secret)|password|passwd"
-    r"|(proxy-)?authorization|(set-)?cookie",
-    re.IGNORECASE,
-)
+SETTING = re.compile("|".join(_TABLE["settings"]), re.IGNORECASE)
 """Settings and HTTP headers that hold a secret."""
 NAME = re.compile(r"[A-Z][A-Z0-9_]{0,63}")
 """The name of an environment variable, in a setting that ends in ``_env``."""
-KEY = re.compile(
-    r"\b(sk-(proj-|svcacct-|admin-)?\w{20}|hf_[A-Za-z]{30}|gh[pousr]_\w{30}|AKIA[A-Z0-9]{16})"
-    r"|-----BEGIN [A-Z ]*PRIVATE KEY"
-)
+KEY = re.compile("|".join(_TABLE["keys"]))
 SHORTEST = 8
 """Shorter values of environment variables may be everyday words."""
 ADDRESS = re.compile(r"://(\S*)")

@@ -31,11 +31,11 @@ def estimate(
     """Estimate the mean label of all items; labeled ones are a random sample, or so per stratum.
 
     Items with the same value of the judge are a stratum; neighbors with fewer than `FEW` labels are
-    joined. Each stratum counts by its size. The variance has the correction for a finite set, and
-    in each stratum two observations more with the variance of all labels, since few equal labels do
-    not prove that there is no other one. The interval is Wilson's for as many labels as have that
-    error, with the quantile of a t distribution. tests/evaluation/test_labels.py shows its
-    coverage.
+    joined. In each stratum the weight on the judge is cov(label, judge) / var(judge) / (1 + n/N),
+    from 0 to 1. The variance has the correction for a finite set, and in each stratum two
+    observations more with the variance of all labels, since few equal labels do not prove that
+    there is no other one. The interval is Wilson's for as many labels as have that error, with the
+    quantile of a t distribution. tests/evaluation/test_labels.py shows its coverage.
 
     Source: Angelopoulos et al., Science 382 (2023), and Fisch et al., arXiv 2406.04291 (strata).
 
@@ -59,9 +59,10 @@ def estimate(
         inside = strata == stratum
         here = inside & known
         of, count = int(inside.sum()), int(here.sum())
-        own = labels[here]
-        value += of / size * float(own.mean())
-        squares = float(((own - own.mean()) ** 2).sum()) + 2 * spread
+        weight = _weight(labels[here], judge[here], count / of)
+        rests = labels[here] - weight * judge[here]
+        value += of / size * float(weight * judge[inside].mean() + rests.mean())
+        squares = float(((rests - rests.mean()) ** 2).sum()) + 2 * spread
         variance += (of / size) ** 2 * (1 - finite * count / of) * squares / count**2
     share = min(max((value - worst) / (best - worst), 0.0), 1.0)
     error = math.sqrt(variance)
@@ -74,6 +75,13 @@ def estimate(
     low, high = wilson_of(share, worth, quantile)
     low, high = (worst + (best - worst) * end for end in (low, high))
     return Estimate(value, low, high, error)
+
+
+def _weight(labels: Floats, judge: Floats, share: float) -> float:
+    if len(labels) < 2 or judge.var() < 1e-12:
+        return 0.0
+    covariance = np.cov(labels, judge)
+    return float(np.clip(covariance[0, 1] / covariance[1, 1] / (1 + share), 0, 1))
 
 
 def _strata(judge: Floats, known: NDArray[np.bool_]) -> NDArray[np.int64]:

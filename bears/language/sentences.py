@@ -82,7 +82,8 @@ def _ends(text: str, stop: re.Match[str]) -> bool:
         decimal = stop["end"] == "．" and follower.isdigit()
         return not (decimal or (stop["close"] and follower in AFTER_QUOTE))
     if not stop["gap"]:
-        return stop["end"][-1] in "!?…" and _is_asian(follower) and not stop["close"]
+        wide = unicodedata.east_asian_width(follower) in {"W", "F"}
+        return stop["end"][-1] in "!?…" and wide and not stop["close"]
     if follower.islower():
         return False
     return stop["end"] != "." or not _abbreviated(text, stop.start(), follower)
@@ -96,10 +97,6 @@ def _abbreviated(text: str, point: int, follower: str) -> bool:
     if word in BEFORE_NUMBERS:
         return follower.isdigit()
     return word in ABBREVIATIONS or INITIALS.fullmatch(word) is not None
-
-
-def _is_asian(character: str) -> bool:
-    return unicodedata.east_asian_width(character) in {"W", "F"}
 
 
 def _pause(text: str, start: int, reach: int) -> int | None:

@@ -185,9 +185,7 @@ def parquet_rows(path: Path) -> Iterator[dict[str, Any]]:
 
 def _check_columns(file: Any, path: Path) -> None:
     names = file.schema_arrow.names
-    if len(set(names)) < len(names):
-        twice = next(name for name in names if names.count(name) > 1)
-        raise FormatError(f"{path}: two columns are called {twice!r:.80}")
+    check_width(names, names, str(path))
     columns = (file.schema.column(n).path for n in range(len(file.schema)))
     if any(column.count(".") > DEPTH for column in columns):
         raise beyond(str(path), "its columns are nested too deeply", DEPTH)

@@ -9,18 +9,12 @@ from bears.language.numbers import Number, chains, digit_numbers, plain, values
 from bears.language.profile import Language, Numbers
 from bears.language.text import Text
 
+_TABLE = table_of(__file__)
 _POWER = re.compile(r"[⁰¹²³⁴⁵⁶⁷⁸⁹]+")
 _SUPERSCRIPTS = str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")
 _MONTH = "|".join(english.MONTHS)
 
-_MEANINGLESS = re.compile(
-    r"\[(?:note|nb|n|註|注)?\.? ?\d+\]"  # [4], [Note 4]
-    r"|(?<=[.,;!?\"”'’)\]]):\d+(?:[-–:]+\d+)*"  # pages of a source: end.":12-11:359
-    r"|(?<=[{ ])'\d+':"  # keys of a dictionary that was printed: {'1': ", '2': "
-    r"|(?<=[a-z]\n)\d\b"  # O₂ with its index on the next line
-    r"|(?<=[a-z])\^?\d(?![\d.,]*\d)",  # units, formulas, codes: km2, m^3, CO2, H2O, F4U
-    re.IGNORECASE,
-)
+_MEANINGLESS = re.compile("|".join(_TABLE["meaningless"]), re.IGNORECASE)
 _TWO_DATES_IN_ONE = re.compile(rf"(?<!\d)(\d{{4}})(\d{{1,2}})(?= (?:{_MONTH})\b)", re.IGNORECASE)
 """Dates that lost the dash between them: 27 October 178227 May 1840."""
 
@@ -37,7 +31,7 @@ def comparable(text: str) -> str:
     return _TWO_DATES_IN_ONE.sub(r"\1; \2", kept)
 
 
-_MULTIPLIERS: Mapping[str, int] = {**english.MULTIPLIERS, **table_of(__file__)}
+_MULTIPLIERS: Mapping[str, int] = {**english.MULTIPLIERS, **_TABLE["multipliers"]}
 
 _RANGE_END = re.compile(r"\d{4} ?[-–—/] ?(\d{1,2})(?!\d)")
 """1947–48 may become 1947–1948."""
