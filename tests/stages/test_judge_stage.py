@@ -14,7 +14,6 @@ import pytest
 
 from bears.answers.judging.judged import CAUSES, cause_of
 from bears.answers.judging.tables import table
-from bears.cli import main
 from bears.config import compose, read_selection
 from bears.config.typed import configured
 from bears.files.records import write_json, write_lines, write_records
@@ -275,23 +274,3 @@ def scifact(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     write_lines(tmp_path / "data/scifact/answers/bm25.toy.jsonl", rows)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def test_labels_may_leave_out_what_the_benchmark_knows(
-    scifact: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    labels = scifact / "labels.csv"
-    labels.write_text("system,question_id,label\nbm25.toy,q1,pass\nbm25.toy,q3,pass\n")
-    words = ["labels", "price", "labels.csv", "--judge", "contains", "--format", "json"]
-    more = ["--benchmark", "scifact", "--language", "en", "--yes", "--set", "judge.name=other"]
-    assert main([*words, *more]) == 0
-    found = json.loads(capsys.readouterr().out)["systems"]["bm25.toy"]
-    assert (found["n"], found["judge"], found["human"]) == (2, 0.5, 1.0)
-    assert main(words) == 1
-    assert "question: Field required" in capsys.readouterr().err
-    labels.write_text("system,question_id,label\nbm25.toy,q9,pass\n")
-    assert main([*words, "--benchmark", "scifact"]) == 1
-    assert "no question 'q9'" in capsys.readouterr().err
-    labels.write_text("system,question_id,label\n../../../x,q1,pass\n")
-    assert main([*words, "--benchmark", "scifact"]) == 1
-    assert "Traceback" not in capsys.readouterr().err
