@@ -150,6 +150,11 @@ class Question(ForbidsExtra):
     weight: Positive = 1
 
     @property
+    def asked(self) -> str:
+        """Return the whole conversation with the question at its end, a line for each turn."""
+        return "\n".join([*(f"{t.role}: {t.content}" for t in self.turns), self.question])
+
+    @property
     def turn(self) -> str:
         """Return its place among the questions of its conversation, such as ``turn 2``."""
         return f"turn {1 + sum(turn.role == 'user' for turn in self.turns)}"

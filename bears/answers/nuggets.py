@@ -79,8 +79,8 @@ class NuggetTask(FlatUse[AnswerRequest]):
         for question in self.questions:
             passages = (each.of(self.contents.get(each.doc_id, "")) for each in question.gold_parts)
             if known := tuple(text[:LONGEST] for text in passages if text):
-                asked = question.question_id, question.question, question.turns
-                yield AnswerRequest(*asked, (question.gold_answer, *known), "nuggets")
+                own = question.question_id, question.asked, (), (question.gold_answer, *known)
+                yield AnswerRequest(*own, "nuggets")
 
     def version(self, request: AnswerRequest) -> int:  # noqa: ARG002
         return self.prompt.version
@@ -137,7 +137,7 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
     def current(row: Row) -> Mapping[str, str] | None:
         question = known.get(row["record_id"])
         # The answer is that of the gold, which people's edits may change.
-        return {"question": question.question} if question else None
+        return {"question": question.asked} if question else None
 
     def entry(where: str, row: Row) -> Nugget:
         _, text = item(row)

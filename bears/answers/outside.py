@@ -64,11 +64,9 @@ class OutsideGenerator(OutsideSettings):
         unread = list[str]()
         rounds = [(at, each) for at in range(1, self.repeats + 1) for each in questions]
         for repeat, question in Progress(rounds, unit=" questions"):
-            turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
-            asked = "\n".join([*turns, question.question])
-            reply = system.reply(asked, repeat)
+            reply = system.reply(question.asked, repeat)
             if reply is None:
-                error = system.failed[asked, repeat]
+                error = system.failed[question.asked, repeat]
                 yield Trace(question_id=question.question_id, answer="", error=error)
                 continue
             chunks = matcher.chunks(reply.passages)

@@ -125,7 +125,8 @@ def add(name: str, origin: Origin, project: Path) -> bool:
     file = project / CONF / "benchmark" / f"{name}.yaml"
     if not NAME.fullmatch(name) or name in (*BASES, origin.benchmark):
         raise ConfigurationError(
-            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _; not a base"
+            f"{name!r:.80} cannot name a benchmark: use letters, digits, dots, - and _; "
+            f"{', '.join(BASES)} are taken, and so is the one that it starts from"
         )
     if file.exists():
         raise ConfigurationError(f"{file} exists; choose another name, or remove it")

@@ -66,7 +66,7 @@ def labelable_of(
         return None
     asked = dict.fromkeys(map(str, systems[0].values.index), "")
     if records:
-        asked = {each.question_id: each.question for each in records.questions}
+        asked = {each.question_id: each.asked for each in records.questions}
     first, second = (*(each.rankings for each in systems), {})[:2]
     known, corpus = grades or grades_of(systems), records.corpus if records else Path()
     return document_pair(first, second, measure.removeprefix("graded_"), known, asked, corpus)

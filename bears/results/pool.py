@@ -137,4 +137,4 @@ def _shown(question: Question, chunk: Chunk, text: str) -> dict[str, str]:
     """Return the texts of a row: of a whole document, the beginning."""
     if chunk.end is None and len(text) > LONGEST:
         text = f"{text[: LONGEST - 1]}…"
-    return {"question": question.question, "answer": question.gold_answer, "document": text}
+    return {"question": question.asked, "answer": question.gold_answer, "document": text}

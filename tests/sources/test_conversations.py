@@ -16,6 +16,7 @@ from hypothesis import strategies as st
 
 from bears.cli import main
 from bears.errors import SourceError
+from bears.files.spreadsheet import read_named
 from bears.sources.folder.read import read_own
 from bears.types import Question, SourceQuestion, Turn
 from tests.sources.files import parts_of
@@ -261,7 +262,9 @@ def test_two_questions_of_one_turn_are_refused(folder: Path, tmp_path: Path) -> 
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("dvc_starts_once", "code_read_once")
-def test_metrics_have_each_turn_by_itself_and_a_rewriter_finds_more(tmp_path: Path) -> None:
+def test_metrics_have_each_turn_by_itself_and_a_rewriter_finds_more(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The second question of each conversation shares no word with its document."""
     topics = ["violin", "glacier", "bakery", "submarine", "orchard"]
     folder = tmp_path / "documents"
@@ -291,3 +294,8 @@ def test_metrics_have_each_turn_by_itself_and_a_rewriter_finds_more(tmp_path: Pa
         assert found["clusters"] == {"n": 5}
         by_turn = {turn: (own["n"], own["success@1"]) for turn, own in found["by_turn"].items()}
         assert by_turn == {"turn 1": (5, 1.0), "turn 2": (5, second)}
+    monkeypatch.chdir(project)
+    assert main(["judgements", "pool", "pool.csv"]) == 0
+    asked = {row["question"] for _, row in read_named(Path("pool.csv"))[1]}
+    before = "user: Who restored the violin?\nassistant: a carpenter\nHow come?"
+    assert asked >= {before, "Who restored the violin?"}

@@ -96,10 +96,9 @@ def _measured(questions: Sequence[Question], traces: Mapping[str, Trace]) -> Map
 
 def _case(question: Question, answer: str, language: str, aliases: Sequence[str]) -> Case:
     golds = [literal(reference) for reference in references_of(question, language)]
-    turns = [f"{turn.role}: {turn.content}" for turn in question.turns]
     return Case(
         question.question_id,
-        "\n".join([*turns, question.question]),
+        question.asked,
         tuple(dict.fromkeys(gold for gold in golds if gold.strip())),
         answer,
         tuple(aliases),

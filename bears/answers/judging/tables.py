@@ -29,7 +29,7 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
     numbers = {name: [getattr(row, name) for row in rows] for name in PLACES}
     columns: dict[str, Sequence[Any]] = {
         **{name: own for name, own in numbers.items() if max(own, default=1) > 1},
-        "question": [row.question.question for row in rows],
+        "question": [row.case.question for row in rows],
         "gold_answers": [" / ".join(row.case.golds) for row in rows],
         "answer": [row.case.answer for row in rows],
         "verdict": [row.ruling.verdict if row.ruling else None for row in rows],
