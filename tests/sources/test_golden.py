@@ -117,10 +117,11 @@ def write(path: Path, form: str, rows: list[dict[str, Any]]) -> Path:
         path.write_text(json.dumps(whole), "utf-8")
     elif form == "json keyed":
         path.write_text(json.dumps({f"case-{n}": each for n, each in enumerate(rows)}), "utf-8")
-    elif form in ("json columns", "json pandas"):
+    elif form in ("json columns", "json split", "json pandas"):
         columns = {name: [each.get(name) for each in rows] for name in names}
         keyed = {name: dict(enumerate(column)) for name, column in columns.items()}
-        path.write_text(json.dumps(columns if form == "json columns" else keyed), "utf-8")
+        forms = {"columns": columns, "split": {"test": columns}, "pandas": keyed}
+        path.write_text(json.dumps(forms[form.split()[1]]), "utf-8")
     elif form in ("jsonl", "json lines"):
         path.write_text("".join(f"{json.dumps(each)}\n" for each in rows), "utf-8")
     elif form == "yaml":
@@ -142,7 +143,7 @@ def write(path: Path, form: str, rows: list[dict[str, Any]]) -> Path:
 
 
 FORMS = ["json", "json wrapped", "json keyed", "json columns", "json pandas"]
-FORMS += ["jsonl", "json lines"]
+FORMS += ["json split", "jsonl", "json lines"]
 FORMS += ["yaml", "csv", "tsv", "xlsx", "parquet"]
 
 

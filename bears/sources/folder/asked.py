@@ -406,12 +406,8 @@ def _rows(path: Path) -> Iterator[tuple[str, dict[str, Any]]]:
     else:
         yaml = ending in (".yaml", ".yml")
         value = yaml_value(path) if yaml else json_value(path, nan="none")
-        found = [*_lists(value)]
-        if isinstance(value, dict):
-            pairs = [{KEY: key, VALUE: each} for key, each in value.items()]
-            columns, others = _by_column(value), found or [pairs]
-            more = _number_asked(columns) - max(map(_number_asked, others))
-            found = [columns] if more > 0 or (more == 0 and not found) else others
+        pairs = value.items() if isinstance(value, dict) else ()
+        found = [*_lists(value)] or [[{KEY: key, VALUE: each} for key, each in pairs]]
         if len(found) > 1:
             found = [rows for rows in found if _asking(rows)]
         if len(found) > 1:
@@ -457,14 +453,18 @@ def _is_lines(path: Path) -> bool:
 
 
 def _lists(value: Any) -> Iterator[list[dict[str, Any]]]:
-    """Yield the lists of objects, and the objects of objects, that are in no other one."""
+    """Yield the lists of objects, and the objects of rows or of columns, that are in no other."""
     if isinstance(value, list) and value and all(isinstance(row, dict) for row in value):
         yield value
     elif isinstance(value, dict) and value:
         inner = [found for each in value.values() for found in _lists(each)]
         rows = all(isinstance(each, dict) for each in value.values())
-        if inner and not (rows and len(inner) > 1):
+        by_row = [{KEY: key, **row} for key, row in value.items()] if rows else []
+        long = {len(each) for each in value.values() if isinstance(each, list)}
+        columns = _by_column(value) if rows or len(long) == 1 else []
+        if _number_asked(columns) > max(map(_number_asked, [by_row, *inner])):
+            yield columns
+        elif rows and (len(inner) != 1 or _number_asked(by_row) > _number_asked(inner[0])):
+            yield by_row
+        else:
             yield from inner
-        elif rows:
-            by_row = [{KEY: key, **row} for key, row in value.items()]
-            yield max(by_row, _by_column(value), key=_number_asked)
