@@ -1,8 +1,8 @@
 """Find where sentences end, and split long texts there."""
 
 import re
-import unicodedata
 from collections.abc import Iterator
+from unicodedata import category, east_asian_width
 
 from bears.files.intake.yaml_text import table_of
 
@@ -82,8 +82,7 @@ def _ends(text: str, stop: re.Match[str]) -> bool:
         decimal = stop["end"] == "．" and follower.isdigit()
         return not (decimal or (stop["close"] and follower in AFTER_QUOTE))
     if not stop["gap"]:
-        wide = unicodedata.east_asian_width(follower) in {"W", "F"}
-        return stop["end"][-1] in "!?…" and wide and not stop["close"]
+        return stop["end"][-1] in "!?…" and east_asian_width(follower) in "WF" and not stop["close"]
     if follower.islower():
         return False
     return stop["end"] != "." or not _abbreviated(text, stop.start(), follower)
@@ -111,7 +110,7 @@ def _hard(text: str, start: int, reach: int) -> int:
     for cut in range(min(reach, len(text)), start, -1):
         following = text[cut : cut + 1]
         joined = following == "\u200d" or text[cut - 1] == "\u200d"
-        if not joined and not (following and unicodedata.category(following).startswith("M")):
+        if not joined and not (following and category(following).startswith("M")):
             return cut
     return reach
 

@@ -27,16 +27,18 @@ def one_question_each(rows: Rows, fixed: Mapping[str, str]) -> Rows:
     """
     values = [row for _, row in rows]
     for name in dict.fromkeys(name for row in values for name in row):
+        lists = [row.get(name) or [] for row in values]
+        listed = any(lists) and all(isinstance(e, list) and not messages_in(e) for e in lists)
+        # Looking for questions takes long, and most columns are neither.
+        if not listed and not _before(name, fixed):
+            continue
         beside = _question_in([{k: row[k] for k in row if k != name} for row in values], fixed)
         if beside and _before(name, fixed):
             values = [{**row, name: _messages(row.get(name))} for row in values]
             rows = [(line, row) for (line, _), row in zip(rows, values, strict=True)]
-        lists = [row.get(name) or [] for row in values]
-        if beside or not all(isinstance(own, list) and not messages_in(own) for own in lists):
+        if beside or not listed:
             continue
-        parts = [
-            [part if isinstance(part, dict) else {name: part} for part in own] for own in lists
-        ]
+        parts = [[e if isinstance(e, dict) else {name: e} for e in own] for own in lists]
         if _question_in([part for own in parts for part in own], fixed):
             # Paragraphs, each with a list of questions, are such rows too.
             return one_question_each(_apart(rows, name, parts), fixed)
