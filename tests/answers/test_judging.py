@@ -190,3 +190,21 @@ def test_the_command_counts_the_disagreements_and_knows_its_judges(
     assert "contains and people differ on 1 answers" in capsys.readouterr().out
     assert main([*words, "--judge", "gpt"]) == 1
     assert "Could not find 'judge/gpt'" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(("language", "rate"), [("en", 1.0), ("nl", 0.0)])
+def test_the_judge_reads_answers_in_the_language_that_is_given(
+    language: str,
+    rate: float,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """As SQuAD's script does, English drops its articles; "the" is none of Dutch."""
+    monkeypatch.chdir(ROOT)
+    labels = tmp_path / "labels.json"
+    labels.write_text(json.dumps([{**ROW, "gold_answers": ["The Hague"], "answer": "In Hague."}]))
+    words = ["labels", "price", str(labels), "--judge", "contains", "--language", language]
+    assert main([*words, "--yes", "--set", "judge.name=ours", "--format", "json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert (said["language"], said["systems"]["a"]["judge"]) == (language, rate)
