@@ -45,6 +45,12 @@ def pytest_collection_finish() -> None:
     gc.freeze()
 
 
+@pytest.fixture(scope="module", autouse=True)
+def _frozen() -> None:
+    """Leave out what earlier modules keep, too, such as the syntax trees of all code."""
+    gc.freeze()
+
+
 @pytest.fixture(scope="session")
 def shared_data() -> Path:
     """Real records of the public datasets; their licences keep them out of the repository."""

@@ -24,7 +24,7 @@ from bears.types import Question
 SHEET = Sheet(
     ("record_id", "nugget_id"),
     ("question", "answer", "model"),
-    ("nugget", "importance", "decision", "author"),
+    ("nugget", "importance", "decision", "reason", "author"),
     choices=("accept", "reject"),
 )
 """A person may change a nugget, or add rows, which have no ``nugget_id``."""
@@ -151,6 +151,7 @@ def read_nuggets(path: Path, questions: Sequence[Question], author: str) -> list
             "importance": row["importance"].strip().lower() if accepted else "okay",
             "model": row["model"],
             "author": row["author"],
+            "reason": row["reason"],
             "written": row["nugget_id"] if row["nugget_id"] != own else "",
         }
         return parse(Nugget, value, where)

@@ -48,7 +48,7 @@ class Labelable:
         items: in the order of ``names``.
         row: returns the cells of ``texts``, and what `Sheet` shows beside them.
         choices: what people may write now; default: the words of the scale.
-        blanks: the columns that people fill in; of two labels the difference counts.
+        blanks: the columns of labels; of two the difference counts.
         swapped: whether a draw shows the second system before the first.
         synonyms: what people may have written in earlier versions, to a label.
     """
@@ -71,7 +71,7 @@ class Labelable:
         return Sheet(
             ("draw",),
             self.texts,
-            self.blanks,
+            (*self.blanks, "reason"),
             decisive=self.blanks,
             about=self.key,
             choices=self.choices or [*SCALES[self.scale].values],
@@ -95,7 +95,8 @@ class Labelable:
             draw = known[row["draw"]]
             labels = [places[self.synonyms.get(row[name], row[name])] for name in self.blanks]
             given = labels[::-1] if self.swapped(draw) else labels
-            return replace(draw, labels={author: tuple(given)})
+            reasons = {author: row["reason"]} if row["reason"] else {}
+            return replace(draw, labels={author: tuple(given)}, reasons=reasons)
 
         return self.sheet.read(path, lambda row: shown.get(row["draw"]), entry)
 

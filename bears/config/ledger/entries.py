@@ -157,6 +157,7 @@ class LabelDraw(Decision):
         labels: author to the labels: whether the first and whether the second system's answer is
             right, or the grade of a document.
         item: what of the question it is, such as a doc_id; empty: both answers to it.
+        reasons: author to the reason given.
     """
 
     names = ("pair", "draw")
@@ -169,6 +170,7 @@ class LabelDraw(Decision):
     largest: float
     labels: dict[str, tuple[int, ...]] = field(default_factory=dict)
     item: str = ""
+    reasons: dict[str, str] = field(default_factory=dict, compare=False)
 
     @property
     def name(self) -> tuple[str, str]:
@@ -180,7 +182,9 @@ class LabelDraw(Decision):
         return self.labels
 
     def after(self, old: Self | None) -> Self:
-        return replace(self, labels={**(old.labels if old else {}), **self.labels})
+        kept = old or self
+        reasons = {**kept.reasons, **self.reasons}
+        return replace(self, labels={**kept.labels, **self.labels}, reasons=reasons)
 
 
 @dataclass(frozen=True)
@@ -194,6 +198,7 @@ class Nugget(Decision):
         model: which wrote it; empty: a person did.
         author: the person who took it in.
         written: the id of the model's nugget, if the person changed it.
+        reason: of the person.
     """
 
     names = ("nugget_id",)
@@ -205,6 +210,7 @@ class Nugget(Decision):
     model: str = field(default="", compare=False)
     author: str = ""
     written: str = field(default="", compare=False)
+    reason: str = field(default="", compare=False)
 
     @property
     def about(self) -> set[tuple[str, ...]]:
