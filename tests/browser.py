@@ -13,6 +13,14 @@ from playwright.sync_api import Browser, Page, sync_playwright
 NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 # Its sandbox does not work for root, nor in most containers; the page is our own.
 CONTAINED = ("--no-sandbox", "--disable-dev-shm-usage")
+RUN = "document.documentElement.setAttribute('data-ran','1')"
+HOSTILE = (
+    f"<script>{RUN}</script>",
+    f"</script><script>{RUN}</script>",
+    f"<!--<script>{RUN}</script>",
+    f"<img src=x onerror={RUN}>",
+)
+"""Texts that would run a script where they became a part of a page's HTML."""
 
 
 def chromium() -> str:
@@ -54,12 +62,16 @@ def browser() -> Iterator[Browser]:
 
 
 @contextmanager
-def shown(browser: Browser, page: Path, **how: Any) -> Iterator[Page]:
+def shown(
+    browser: Browser, page: Path, fragment: str = "", ready: str = "#desk > *", **how: Any
+) -> Iterator[Page]:
     """A page in a new window of a browser that is offline and has kept nothing yet.
 
     A fault of its script, or something that its policy forbids, fails the test.
 
     Args:
+        fragment: the part of the address after ``#``.
+        ready: what the page has when its script ran.
         how: such as locale, viewport and has_touch.
     """
     context = browser.new_context(offline=True, **how)
@@ -68,8 +80,8 @@ def shown(browser: Browser, page: Path, **how: Any) -> Iterator[Page]:
     faults: list[str] = []
     window.on("pageerror", lambda error: faults.append(str(error)))
     window.on("console", lambda said: faults.append(said.text) if said.type == "error" else None)
-    window.goto(page.resolve().as_uri())
-    window.wait_for_selector("#desk > *")
+    window.goto(page.resolve().as_uri() + (f"#{fragment}" if fragment else ""))
+    window.wait_for_selector(ready)
     yield window
     assert faults == []
     context.close()

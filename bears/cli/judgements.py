@@ -107,10 +107,7 @@ def _runs(
     systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
     if not words:
         systems = {each.name: each for each in ran_on(records, all_commits=True, older=True)}
-    runs: dict[str, ChunkRun] = {
-        word: {key: trace.ranking for key, trace in system.traces.items()}
-        for word, system in systems.items()
-    }
+    runs: dict[str, ChunkRun] = {word: system.found for word, system in systems.items()}
     runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
     if not runs:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")

@@ -1,15 +1,18 @@
 """``bears report``: an HTML page about a benchmark and everything that was measured on it."""
 
+from collections import Counter
 from collections.abc import Sequence
+from os.path import relpath
 from pathlib import Path
 
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import our_name
-from bears.files.records import write_text
+from bears.files.records import stream_documents, write_text
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer
 from bears.publishing.report.page import report
 from bears.results.origins import ran_on
+from bears.results.pool import SHEET, to_judge
 from bears.results.system import with_searches
 from bears.selection.configuration import composed, records_of, selected
 from bears.selection.systems import chosen
@@ -23,6 +26,7 @@ def write_report(
     measure: str = "",
     top: int = 10,
     prefer: Prefer = "quality",
+    judge: Path | None = None,
     all_commits: bool = False,
 ) -> None:
     """Write one HTML file about the benchmark and its runs, here or in DVC's cache.
@@ -36,6 +40,8 @@ def write_report(
         measure: the measure that decides, such as recall@10
         top: documents of each system, 1 to 100; default: 10
         prefer: what chooses among systems that do not differ significantly; default: quality
+        judge: write a page, too, on which people judge what these systems found and nobody judged;
+            each question links to its documents there
     """
     if not 1 <= top <= 100:
         raise ConfigurationError(f"--top is {top}; expected a whole number from 1 to 100")
@@ -55,11 +61,26 @@ def write_report(
     main = our_name(measure) or records.evaluate.main
     order = [question.question_id for question in records.questions]
     described = [system.only(order) for system in shown]
-    about = choice.benchmark, choice.sources, BenchmarkFiles(name), records.questions
-    text = report(*about, described, main, top, prefer, bool(measure))
+    asked, said = Counter[str](), ""
+    if judge:
+        documents = {each.doc_id: each for each in stream_documents(records.corpus)}
+        rows = to_judge(records, documents, [each.found for each in described], top, False)
+        said = f"; {judge}: {SHEET.write(judge, rows, ['judgements', 'import'])}"
+        asked.update(row["record_id"] for row in rows)
+    text = report(
+        records,
+        choice.sources,
+        BenchmarkFiles(name),
+        described,
+        main,
+        top,
+        prefer,
+        decides=bool(measure),
+        judge=(relpath(judge, out.parent), asked) if judge else ("", asked),
+    )
     write_text(out, text)
     what = f"{len(shown)} systems" if len(shown) > 1 else "1 system"
-    print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB")
+    print(f"{out}: {what} on {name}, {len(text.encode()) / 1e6:.1f} MB{said}")
 
 
 COMMAND = write_report

@@ -34,7 +34,7 @@ from bears.results.values import QUESTION, averaged
 from bears.retrieval.cut import Cut
 from bears.retrieval.levels import documents_of
 from bears.trace import Trace, searched_once
-from bears.types import Document, Question, Ranking, Run, whole_documents
+from bears.types import ChunkRun, Document, Question, Ranking, Run, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
 ENDING = ".traces.jsonl"
@@ -107,6 +107,11 @@ class System(Measured):
         if self.run is None:
             return self.ranked
         return read_table(self.run, set(self.values.index), ignore_unknown=True).rankings()
+
+    @property
+    def found(self) -> ChunkRun:
+        """Return question_id to what was found, best first. Raises FormatError."""
+        return {key: trace.ranking for key, trace in self.traces.items()}
 
     @cached_property
     def traces(self) -> Mapping[str, Trace]:

@@ -6,6 +6,7 @@ import csv
 import json
 from collections.abc import Iterator
 from functools import partial
+from io import StringIO
 from pathlib import Path
 from random import Random
 from statistics import median
@@ -22,23 +23,22 @@ from bears.config.typed import parse
 from bears.files.records import write_records
 from bears.translation.review import SHEET as REVIEWS
 from bears.types import Chunk, Document, Question
+from tests.browser import HOSTILE as ATTACKS
 from tests.browser import browser, shown
 from tests.cli.test_judgements import audited, project
 from tests.cli.test_labels import answers
+from tests.workspace import Workspace
 
 __all__ = ["project"]
+QUESTIONS = "data/mini/runs/bm25.questions.csv"
 WORDS = ("relevant", "partial", "not")
 PHONE: dict[str, Any] = {
     "viewport": {"width": 390, "height": 844},
     "has_touch": True,
     "is_mobile": True,
 }
-RUN = "document.documentElement.setAttribute('data-ran','1')"
 HOSTILE = (
-    f"<script>{RUN}</script>",
-    f"</script><script>{RUN}</script>",
-    f"<!--<script>{RUN}</script>",
-    f"<img src=x onerror={RUN}>",
+    *ATTACKS,
     "=cmd|' /C calc'!A1",
     "${title} $data {{ policy }}",
     "\u202eright to left",
@@ -369,3 +369,30 @@ def test_a_table_comes_with_its_rubric_in_a_file(
     assert "- `pass`: it says what one of the right answers says." in rubric
     with Path("t.csv").open(newline="") as file:
         assert "rubric" not in next(csv.reader(file))
+
+
+def test_the_report_leads_to_the_documents_of_a_question_and_says_who_judged(
+    workspace: Workspace, chrome: Browser
+) -> None:
+    words = ["report", "--judge", "judge these.html", "--top", "5"]
+    assert "judge these.html: open it" in workspace.python("bears", *words)
+    asked = next(iter(csv.DictReader(StringIO(workspace.text(QUESTIONS)))))["question_id"]
+    with shown(chrome, workspace.root / "report.html", f"q={asked}", "#browser .open") as window:
+        link = window.get_by_text("documents that nobody has judged")
+        count = int("".join(filter(str.isdigit, link.inner_text())))
+        link.click()
+        window.wait_for_selector("#desk > *")
+        first = window.locator("#text-question").inner_text()
+        for _ in range(count):
+            assert window.locator("#text-question").inner_text() == first
+            window.keyboard.press("n")
+        with window.expect_download() as download:
+            window.keyboard.press("d")
+        download.value.save_as(workspace.root / "judged.json")
+    workspace.python("bears", "judgements", "import", "judged.json", "--author", "Ada")
+    workspace.dvc("repro")
+    workspace.python("bears", *words)
+    with shown(chrome, workspace.root / "report.html", f"q={asked}", "#browser .open") as window:
+        said = window.locator("#browser .open").inner_text()
+    assert said.count("not relevant · Ada") == count > 0
+    assert "nobody has judged" not in said

@@ -16,10 +16,12 @@ import pandas as pd
 import pytest
 
 from bears.answers.judging.judged import CAUSES
-from bears.config.shape import BenchmarkIdentity, Source
+from bears.config.ledger.entries import PairDecision
+from bears.config.shape import BenchmarkIdentity
 from bears.errors import FormatError
 from bears.evaluation.clusters import share_interval
 from bears.evaluation.comparison.result import compare
+from bears.evaluation.settings import EvaluationSettings
 from bears.files.page import part
 from bears.files.records import read_questions, write_json, write_lines, write_records
 from bears.files.spreadsheet import write_csv
@@ -32,21 +34,20 @@ from bears.publishing.report.page import _differences, report
 from bears.publishing.report.words import PACKAGE, phrase, words
 from bears.results.costs import Costs, dollars
 from bears.results.parts import ComparedTable
+from bears.results.records import Records
 from bears.results.system import Doubts, System
 from bears.retrieval.cut import Cut
+from bears.retrieval.retriever import RetrieveSettings
 from bears.selection.configuration import composed
 from bears.selection.uses import answering, workflow_of
 from bears.trace import ModelCall, Search, Trace
 from bears.types import Chunk, ChunkHit, Document, Hit, Question, QuestionType
-from tests.browser import dom
+from tests.browser import HOSTILE as ATTACKS
+from tests.browser import RUN, dom
 from tests.workspace import Workspace
 
-RUN = "document.documentElement.setAttribute('data-ran','1')"
 HOSTILE = (
-    f"<script>{RUN}</script>",
-    f"</script><script>{RUN}</script>",
-    f"<!--<script>{RUN}</script>",
-    f"<img src=x onerror={RUN}>",
+    *ATTACKS,
     f'"><svg onload="{RUN}">',
     f"'-{RUN}-'",
     f"${{{RUN}}}",
@@ -77,7 +78,15 @@ class Made:
             write_records(place / f"corpus{kept}.json", documents)
         origin = {"source": source, "licence": source, "path": source, "revision": source}
         write_json(self.place.sources, [{**origin, "files": [{"name": source, "sha256": ""}]}])
-        self.about = BenchmarkIdentity(source, "en"), dict[str, Source]()
+        self.records = Records(
+            self.place.translated,
+            "",
+            benchmark=BenchmarkIdentity(source, "en"),
+            evaluate=EvaluationSettings(["success@1"], [1]),
+            judgements=(),
+            nuggets=(),
+            retrieve=RetrieveSettings(10, None, False),
+        )
         self.files = [self._system(at, name) for at, name in enumerate(names)]
 
     def values(self, system: int) -> list[float]:
@@ -105,13 +114,15 @@ class Made:
         return System(name, "", frame, run=run, files=(answers, judged), costing=lambda: costs)
 
     def page(self) -> str:
-        questions = read_questions(self.place.queries)
-        return report(*self.about, self.place, questions, self.files, "success@1", 10)
+        return report(replace(self.records), {}, self.place, self.files, "success@1", 10)
 
 
 @pytest.fixture(scope="module")
 def hostile(tmp_path_factory: pytest.TempPathFactory) -> str:
     made = Made(tmp_path_factory.mktemp("hostile"), HOSTILE, HOSTILE[::3])
+    # Of a gold document, so that it changes nothing else.
+    decision = PairDecision("q3", "d3", "relevant", *HOSTILE[:2])
+    made.records = replace(made.records, judgements=(decision,))
     html = made.page()
     assert made.page() == html
     return html
@@ -291,6 +302,7 @@ KEYS = (
     "measure_",
     "role_",
     "advice_by_",
+    "decision_",
     "advice_more_",
     "doubt_constant_",
     "advice_not_",

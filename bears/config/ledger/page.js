@@ -387,5 +387,12 @@
   root.lang = /^zh\b/i.test(navigator.language) ? "zh-Hant" : "en";
   items.forEach(read);
   if (!storing) warn("not_kept");
-  go(after(-1));
+  // The report links to the documents of a question.
+  const follow = () => {
+    const wanted = new URLSearchParams(location.hash.slice(1)).get("question");
+    const first = items.findIndex((item) => item.cells.record_id === wanted && !isDecided(item));
+    go(first < 0 ? after(-1) : first);
+  };
+  follow();
+  addEventListener("hashchange", follow);
 })();

@@ -6,10 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config.shape import BenchmarkIdentity, Source
+from bears.config.ledger.entries import PairDecision
+from bears.config.shape import Source
 from bears.files.benchmark_state import records_digest
 from bears.files.records import read_json, read_lines, read_questions, sha256_of, stream_documents
+from bears.identity import path_of
 from bears.layout import BenchmarkFiles
+from bears.results.records import Records
 from bears.retrieval.chunking import texts_of
 from bears.types import Chunk, Question
 
@@ -22,6 +25,7 @@ class ReportedBenchmark:
         name: the benchmark's name.
         language: the BCP 47 tag of its texts.
         languages: source to the language of its texts before translation.
+        judgements: of people.
         texts: of each chunk that is shown, its text and source.
         originals: question_id to the question and its answer before translation.
         original_documents: doc_id to the text before translation, of gold documents.
@@ -38,6 +42,7 @@ class ReportedBenchmark:
     language: str
     languages: Mapping[str, str]
     questions: Sequence[Question]
+    judgements: Sequence[PairDecision]
     texts: Mapping[Chunk, tuple[str, str]]
     originals: Mapping[str, tuple[str, str]]
     original_documents: Mapping[str, str]
@@ -55,6 +60,14 @@ class ReportedBenchmark:
             [str(row.get(key, "")) for key in ("severity", "check", "message")]
             for row in self.findings
             if row.get("record_id") in about
+        ]
+
+    def judgements_of(self, question_id: str) -> list[list[str]]:
+        """Return document, decision, author and reason of what people judged for a question."""
+        return [
+            [path_of(each.doc_id), each.decision, each.author, each.reason]
+            for each in self.judgements
+            if each.question_id == question_id
         ]
 
     def card(self) -> dict[str, Any]:
@@ -87,19 +100,18 @@ GOLD, OTHER = 3000, 300
 
 
 def read_benchmark(
-    about: BenchmarkIdentity,
+    records: Records,
     sources: Mapping[str, Source],
     files: BenchmarkFiles,
-    questions: Sequence[Question],
     gold: Collection[Chunk],
     shown: Collection[Chunk],
 ) -> ReportedBenchmark:
     """Read what the page shows; only the documents named are read in full.
 
     Args:
-        about, sources: of the configuration.
+        records: of the benchmark.
+        sources: of the configuration.
         files: of the benchmark; all but the translated records may be missing.
-        questions: all of the benchmark.
         gold: the chunks that answer.
         shown: all chunks to show, gold ones included.
 
@@ -126,10 +138,11 @@ def read_benchmark(
     sidecar = read_json(files.sidecar) if files.sidecar.is_file() else {}
     found = [_rows(folder / "findings.jsonl") for folder in (files.verified, files.audited)]
     return ReportedBenchmark(
-        name=about.name,
-        language=about.language,
+        name=records.benchmark.name,
+        language=records.benchmark.language,
         languages={name: source.language for name, source in sources.items()},
-        questions=questions,
+        questions=records.questions,
+        judgements=records.judgements,
         texts=texts,
         originals={q.question_id: (q.question, q.gold_answer) for q in originals},
         original_documents={

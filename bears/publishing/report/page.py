@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from jinja2 import Environment, StrictUndefined
 
-from bears.config.shape import BenchmarkIdentity, Source
+from bears.config.shape import Source
 from bears.errors import FormatError
 from bears.evaluation.comparison.result import UNDECIDED
 from bears.evaluation.comparison.values import clusters_in
@@ -23,6 +23,7 @@ from bears.publishing.report.charts import against, curve, interval_rows
 from bears.publishing.report.details import candidates, details, needed
 from bears.results.about import about as run_of
 from bears.results.parts import ComparedTable, one_of_each, parts_of
+from bears.results.records import Records
 from bears.results.system import System
 from bears.types import Question
 
@@ -42,32 +43,36 @@ Looks = Mapping[str, Mapping[str, str]]
 
 
 def report(
-    about: BenchmarkIdentity,
+    records: Records,
     sources: Mapping[str, Source],
     files: BenchmarkFiles,
-    questions: Sequence[Question],
     systems: Sequence[System],
     measure: str,
     top: int,
     prefer: advice.Prefer = "quality",
+    *,
     decides: bool = False,
+    judge: tuple[str, Mapping[str, int]] = ("", {}),
 ) -> str:
     """Return the page about a benchmark as HTML; the same input gives the same bytes.
 
     Args:
-        about, sources: of the configuration.
+        records: of the benchmark.
+        sources: of the configuration.
         files: of the benchmark.
-        questions: all of the benchmark.
         systems: one or more with distinct names, their values in the order of the questions.
         measure: the one that orders rankings; see `parts_of`.
         top: how many documents of a system an opened question shows.
         prefer: what chooses among systems that do not differ significantly.
         decides: whether ``measure`` decides even where there are judged answers.
+        judge: the address of the page on which people judge, seen from this one, and question_id to
+            how many documents are there.
 
     Raises:
         FormatError: a file is malformed, no system has the measure although some have others, or
             the measure has values above 1.
     """
+    questions = records.questions
     names = list(dict.fromkeys(name for system in systems for name in map(str, system.values)))
     whole = decides or len(systems) == 1
     lead, *below = [ComparedTable(systems, (), measure)] if whole else parts_of(systems, measure)
@@ -85,7 +90,7 @@ def report(
     comparison = comparisons[0]
     telling = candidates(len(questions), systems, measure)
     gold, shown = needed((questions[at] for at in telling), systems, top)
-    benchmark = read_benchmark(about, sources, files, questions, gold, shown)
+    benchmark = read_benchmark(records, sources, files, gold, shown)
     opened, too_large = details(benchmark, systems, _columns(measure, names), telling, top)
     look = looks(list(dict.fromkeys([*order, *(each.name for each in searched)])))
     judged = sum(question.judged for question in questions)
@@ -120,7 +125,7 @@ def report(
         decisions=systems[0].benchmark.get("decisions"),
         made=next((q.generated for q in questions if q.generated), None),
         grouped=_grouped(systems, look, questions, measure),
-        data=as_data({**opened, "words": words.words(), "looks": look}),
+        data=as_data({**opened, "words": words.words(), "looks": look, "judge": judge}),
         shown=len(opened["questions"]),
         too_large=too_large,
         gold_characters=GOLD,

@@ -2,6 +2,7 @@
 (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
   const { words, looks, systems, measures, documents, questions } = data;
+  const [judge, waiting] = data.judge;
   const root = document.documentElement;
   const STEP = 50;
   const byId = new Map(documents.map((row) => [row.id, row]));
@@ -148,6 +149,12 @@
       (question.findings ?? []).map((finding) => make("p", { class: "kind" }, finding.join(" · "))),
       make("h4", {}, word("gold_documents")),
       question.gold.length ? question.gold.map((key) => goldDocument(question, key, forms)) : make("p", {}, word(question.unjudged ? "unjudged" : "no_gold")),
+      (question.judged ?? []).length ? make("h4", {}, word("judged_here")) : null,
+      (question.judged ?? []).map(([name, decision, ...rest]) =>
+        make("p", { class: "kind" }, make("bdi", {}, name), ` · ${[named("decision", decision), ...rest].filter(Boolean).join(" · ")}`)),
+      waiting[question.id]
+        ? make("p", {}, make("a", { href: `${judge}#${new URLSearchParams({ question: question.id })}` }, word("judge_these", { n: waiting[question.id] })))
+        : null,
       make("h4", {}, word("found_by")),
       make("div", { class: "columns" }, systems.map(column(question, forms))),
       make("p", {}, make("a", { href: address({ q: question.id }) }, word("link")), " ",
