@@ -1,23 +1,16 @@
 """``bears judgements``: people's decisions on documents, out as a page or a table and back in."""
 
 from collections import Counter
-from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from bears.config import Config
 from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError
-from bears.files.records import read_lines, stream_documents
+from bears.files.records import stream_documents
 from bears.files.visible import one_line
 from bears.layout import ledger_of
-from bears.results.origins import ran_on, system_of
 from bears.results.pool import DECISIONS, SHEET, read_judgements, to_judge
-from bears.results.records import Records
-from bears.selection.configuration import composed, files_of, made, records_of, selected
-from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun
-
-AUDIT = "audit"
-"""The stage whose candidates take the place of a run."""
+from bears.selection.configuration import composed, records_of, selected
+from bears.selection.systems import runs_to_judge
 
 
 def pool(
@@ -48,7 +41,7 @@ def pool(
     records = records_of(selected(config).benchmark.name)
     documents = {d.doc_id: d for d in stream_documents(records.corpus)}
     words = [word.strip() for word in systems.split(",") if word.strip()]
-    runs = _runs(words, config, records, documents)
+    runs = runs_to_judge(words, config, records, documents)
     rows = to_judge(records, documents, [*runs.values()], depth, without_gold)
     said = SHEET.write(file, rows, ["judgements", "import"])
     asked = {row["record_id"] for row in rows}
@@ -93,38 +86,3 @@ def import_decisions(
 
 
 COMMAND = {"pool": pool, "import": import_decisions}
-
-
-def _runs(
-    words: Sequence[str], config: Config, records: Records, documents: Collection[str]
-) -> dict[str, ChunkRun]:
-    """Return the name and the rankings of each run that the words name, or of all.
-
-    Raises:
-        FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
-    """
-    name = records.benchmark.name
-    systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
-    if not words:
-        systems = {each.name: each for each in ran_on(records, all_commits=True, older=True)}
-    runs: dict[str, ChunkRun] = {word: system.found for word, system in systems.items()}
-    runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
-    if not runs:
-        raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    for word, run in runs.items():
-        for doc_id in {hit.doc_id for ranking in run.values() for hit in ranking}:
-            if doc_id not in documents:
-                raise FormatError(
-                    f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
-                )
-    return runs
-
-
-def _candidates(config: Config) -> ChunkRun:
-    """Return what `audit` found. Raises as `made`."""
-    [folder] = made(config, AUDIT, files_of(config).audited)
-    found: dict[str, ChunkRanking] = {}
-    for _, row in read_lines(folder / "candidates.jsonl"):
-        key, chunk = row["question_id"], Chunk(row["doc_id"], row["start"], row["end"])
-        found[key] = (*found.get(key, ()), ChunkHit(chunk, 0.0))
-    return found

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from contextlib import nullcontext
-from dataclasses import asdict, replace
+from dataclasses import replace
 from math import nan
 from pathlib import Path
 from typing import Any, Literal
@@ -12,13 +12,12 @@ from tabulate import tabulate
 
 from bears.answers.judging.calibration import calibrate, calibration, differences
 from bears.answers.judging.chosen import rulings_of
-from bears.answers.judging.labelable import FEWEST, labeled_of
 from bears.answers.judging.labels import read_labels
 from bears.answers.judging.ruling import Case
 from bears.cli.answers import judge_named, verdicts_of
-from bears.config.ledger.update import OpenLedger, open_ledger
+from bears.config.ledger.update import open_ledger
 from bears.errors import FormatError
-from bears.evaluation.labeling import CONVINCING, evidence, halving
+from bears.evaluation.labeling import CONVINCING
 from bears.files.qrels import read_qrels
 from bears.files.records import to_json
 from bears.files.shown import complain, printing_to_stderr
@@ -198,38 +197,28 @@ def decide(asked: Labeling, *, within: float | None = None, format: Format = "ta
 
 def _so_far(asked: Labeling, within: float | None) -> tuple[dict[str, Any], str]:
     """Return what the labels say so far, as values and in words."""
-    pair, (a, b) = asked.items, map(one_line, (asked.a, asked.b))
-    draws = pair.draws(OpenLedger(asked.ledger).decisions.labels)
-    labeled = labeled_of(draws)
-    if later := sum(bool(draw.labels) for draw in draws[len(labeled) :]):
+    found, (a, b) = asked.so_far(within), map(one_line, (asked.a, asked.b))
+    if later := found.pop("later"):
         complain(
-            f"{later} labels are not used yet: draw {len(labeled) + 1} has none, and the order of "
-            "the draws counts"
+            f"{later} labels are not used yet: draw {found['labelled'] + 1} has none, and the "
+            "order of the draws counts"
         )
-    drawn, of = pair.drawn(labeled), len(pair.names)
-    found = evidence(pair.items, drawn, [pair.value(draw) for draw in labeled])
-    better = {1: asked.a, -1: asked.b}.get(found.better, "")
-    known = found.low == found.high
-    equal = not better and (known or (within is not None and max(-found.low, found.high) <= within))
-    whole = {"a": asked.a, "b": asked.b, "better": better, "equal": equal, **asdict(found)}
-    whole |= {"stop": bool(better or equal), "labelled": len(labeled), "of": of}
-    said = [f"{len(labeled)} of {of} {asked.called} labeled"]
+    said = [f"{found['labelled']} of {found['of']} {asked.called} labeled"]
     if b:
         verdict = f"not decided; draw more with `{asked.more()}`"
-        if better:
-            verdict = f"{better} is better; labeling may stop"
-        elif known:
+        if found["better"]:
+            verdict = f"{found['better']} is better; labeling may stop"
+        elif found["low"] == found["high"]:
             verdict = "equal: everything is labeled"
-        elif equal:
+        elif found["equal"]:
             verdict = f"equal to within {within:g}; labeling may stop"
         said = [
             one_line(verdict, 300),
-            f"{said[0]}; {a} - {b}: {found.difference:+.3f}, 95 % confidence sequence "
-            f"{found.low:+.3f} to {found.high:+.3f}; e = {found.e:.3g} (decided from "
+            f"{said[0]}; {a} - {b}: {found['difference']:+.3f}, 95 % confidence sequence "
+            f"{found['low']:+.3f} to {found['high']:+.3f}; e = {found['e']:.3g} (decided from "
             f"{CONVINCING:g})",
         ]
-    estimates = pair.estimates(labeled)
-    for whose, one in estimates.items():
+    for whose, one in found["estimates"].items():
         turn = -1 if b and one["value"] < 0 else 1
         (first, second), ends = (a, b)[::turn], ("low", "high")[::turn]
         value, low, high = (turn * one[name] for name in ("value", *ends))
@@ -237,16 +226,14 @@ def _so_far(asked: Labeling, within: float | None) -> tuple[dict[str, Any], str]
         worth = f"; with the judge 100 are worth {100 * one['worth']:.0f} without"
         said.append(
             f"for {whose} questions {subject if b else f'{a} has'} {value:.3f} ({low:.3f} to "
-            f"{high:.3f}) on {len(labeled)} labels{worth if one['worth'] else ''}"
+            f"{high:.3f}) on {found['labelled']} labels{worth if one['worth'] else ''}"
         )
-    more, helps = min(FEWEST, of) - len(labeled), "give an"
-    if estimates:
-        more, helps = halving(pair.items, drawn), "halve the"
-    else:
-        said.append(f"{len(labeled)} labels count so far")
-    if more:
+    if not found["estimates"]:
+        said.append(f"{found['labelled']} labels count so far")
+    if more := found["more"]:
+        helps = "halve the" if found["estimates"] else "give an"
         said[-1] += f"; {more} more {helps} interval: `{asked.more(more)}`"
-    return {**whole, "more": more, "estimates": estimates}, "\n".join(said)
+    return found, "\n".join(said)
 
 
 COMMAND = {"price": price, "next": next_, "import": import_labels, "decide": decide}

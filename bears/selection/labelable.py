@@ -1,15 +1,17 @@
 """What people label of two systems, or of one, that a command names."""
 
 import shlex
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, asdict, dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 import pandas as pd
 
-from bears.answers.judging.labelable import HIGHEST, LINEAR, Labelable, linear
+from bears.answers.judging.labelable import FEWEST, HIGHEST, LINEAR, Labelable, labeled_of, linear
+from bears.config.ledger.update import OpenLedger
 from bears.errors import FormatError
+from bears.evaluation.labeling import evidence, halving
 from bears.files.qrels import read_qrels
 from bears.layout import ledger_of
 from bears.results.labeled import LABELED, labelable_of
@@ -81,6 +83,40 @@ class Labeling:
                 f"{'; answers are labeled in pairs' if not self.b else ''}"
             )
         return pair
+
+    def so_far(self, within: float | None = None) -> dict[str, Any]:
+        """Return what the labels say so far.
+
+        Args:
+            within: a difference that does not matter.
+
+        Returns:
+            The systems ``a`` and ``b``; which is ``better``, if any; whether they are ``equal``,
+            and labeling may ``stop``; the fields of `Evidence`; how many items are ``labelled``,
+            ``of`` how many; how many ``later`` labels wait for an earlier one; the ``estimates``
+            of `Labelable`; and how many ``more`` labels give an interval, or halve it.
+        """
+        pair = self.items
+        draws = pair.draws(OpenLedger(self.ledger).decisions.labels)
+        labeled = labeled_of(draws)
+        drawn, of = pair.drawn(labeled), len(pair.names)
+        found = evidence(pair.items, drawn, [pair.value(draw) for draw in labeled])
+        better = {1: self.a, -1: self.b}.get(found.better, "")
+        equal = found.low == found.high or (
+            within is not None and max(-found.low, found.high) <= within
+        )
+        estimates = pair.estimates(labeled)
+        halves = halving(pair.items, drawn) if estimates else min(FEWEST, of) - len(labeled)
+        return {
+            **{"a": self.a, "b": self.b, "better": better, "equal": equal and not better},
+            **asdict(found),
+            "stop": bool(better or equal),
+            "labelled": len(labeled),
+            "of": of,
+            "later": sum(bool(draw.labels) for draw in draws[len(labeled) :]),
+            "more": halves,
+            "estimates": estimates,
+        }
 
     def _judged(self, word: str) -> System:
         """Return a system with judged answers."""

@@ -1,18 +1,24 @@
 """The systems that the words of a command name."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from functools import cache
 
+from bears.config import Config
 from bears.config.typed import parse
 from bears.errors import FormatError
 from bears.evaluation.settings import EvaluationSettings
+from bears.files.records import read_lines
 from bears.files.visible import one_line
-from bears.results.origins import system_of
+from bears.results.origins import ran_on, system_of
 from bears.results.records import Records
 from bears.results.row import MAIN
 from bears.results.system import System
-from bears.selection.configuration import composed, records_of, selected
+from bears.selection.configuration import composed, files_of, made, records_of, selected
+from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun
+
+AUDIT = "audit"
+"""The stage whose candidates take the place of a run."""
 
 
 def chosen(words: Sequence[str], benchmark: str, least: int = 2) -> list[System]:
@@ -45,3 +51,38 @@ def main_of(systems: Sequence[System]) -> str:
     if not name:
         return MAIN
     return parse(EvaluationSettings, composed(name)["evaluate"], "evaluate").main
+
+
+def runs_to_judge(
+    words: Sequence[str], config: Config, records: Records, documents: Collection[str]
+) -> dict[str, ChunkRun]:
+    """Return the name and the rankings of each run that the words name, or of all.
+
+    Raises:
+        FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
+    """
+    name = records.benchmark.name
+    systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
+    if not words:
+        systems = {each.name: each for each in ran_on(records, all_commits=True, older=True)}
+    runs: dict[str, ChunkRun] = {word: system.found for word, system in systems.items()}
+    runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
+    if not runs:
+        raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
+    for word, run in runs.items():
+        for doc_id in {hit.doc_id for ranking in run.values() for hit in ranking}:
+            if doc_id not in documents:
+                raise FormatError(
+                    f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
+                )
+    return runs
+
+
+def _candidates(config: Config) -> ChunkRun:
+    """Return what `audit` found. Raises as `made`."""
+    [folder] = made(config, AUDIT, files_of(config).audited)
+    found: dict[str, ChunkRanking] = {}
+    for _, row in read_lines(folder / "candidates.jsonl"):
+        key, chunk = row["question_id"], Chunk(row["doc_id"], row["start"], row["end"])
+        found[key] = (*found.get(key, ()), ChunkHit(chunk, 0.0))
+    return found

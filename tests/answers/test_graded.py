@@ -178,13 +178,13 @@ def test_nuggets_are_written_reviewed_and_looked_for(
             **{"nugget_id": nugget_id("q0", "It is red."), "shown": rows[0]["shown"]},
             **{"record_id": "q0", "question": "What colour is stone 0?", "answer": "red"},
             **{"nugget": "It is red.", "importance": "vital", "model": "gpt-4.1-mini"},
-            **{"decision": "", "author": ""},
+            **{"decision": "", "reason": "", "author": ""},
         }
         assert main(["nuggets", "import", "n.csv", "--author", "me"]) == 1
         assert "no row has a decision" in capsys.readouterr().err
         for row in rows:
             row["decision"] = "reject" if row["record_id"] == "q11" else "accept"
-        rows[1]["nugget"] = "It  is very old."
+        rows[1] |= {"nugget": "It  is very old.", "reason": "=it says so"}
         write(table, rows)
         for _ in range(2):
             # Taken twice, they are there once.
@@ -192,7 +192,8 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         kept = read_ledger(LEDGER)["nuggets"]
         assert len(kept) == 2 * (STONES - 1)
         assert {each["author"] for each in kept} == {"me"}
-        assert "It is very old." in {each["text"] for each in kept}
+        reasons = {each["text"]: each.get("reason") for each in kept if "reason" in each}
+        assert reasons == {"It is very old.": "=it says so"}
         importing = ["nuggets", "import", "n.csv", "--author", "you", "--benchmark", "mini"]
         for change, said in (
             ({"importance": "huge"}, "row 2"),
@@ -461,7 +462,15 @@ def test_people_label_nuggets_of_two_systems_or_of_one(
             assert f"{items_of} nuggets of {items_of}" in said
             assert "--what nuggets" in said
             table = read(Path("l.csv"))
-            assert [*table[0]] == ["draw", "question", "nugget", "answer", "grade", "shown"]
+            assert [*table[0]] == [
+                "draw",
+                "question",
+                "nugget",
+                "answer",
+                "grade",
+                "reason",
+                "shown",
+            ]
             for row in table:
                 right = row["answer"] == row["nugget"].split()[0]
                 row["grade"] = "support" if right else "not_support"

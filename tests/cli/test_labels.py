@@ -157,7 +157,7 @@ def test_people_grade_documents_in_which_two_rankings_differ(
     assert {*zip(drawn["drawn"], drawn["items"], strict=True)} == differ
     rows = list(csv.DictReader(table.read_text("utf-8").splitlines()))
     for row, question, doc_id in zip(rows, drawn["drawn"], drawn["items"], strict=True):
-        row["grade"] = "2" if doc_id in gold[question] else "0"
+        row |= {"grade": "2" if doc_id in gold[question] else "0", "reason": f"see {doc_id}"}
     with table.open("w", newline="") as out:
         writer = csv.DictWriter(out, rows[0])
         writer.writeheader()
@@ -166,6 +166,10 @@ def test_people_grade_documents_in_which_two_rankings_differ(
     # Everything is labeled, and nothing more can be drawn.
     assert said.rstrip().endswith(f"{len(rows)} labels count so far")
     assert all(row["file"] in ids for row in rows)
+    kept = read_ledger(project / "conf/ledger/mini.yaml")["labels"]
+    assert {each["item"]: each["reasons"] for each in kept} == {
+        each["item"]: {"anna": f"see {each['item']}"} for each in kept
+    }
     decided = json.loads(bears("decide", *words, "--format", "json"))
     # All are graded: the first run has every gold document, the second one none.
     truth = sum(min(len(own), 5) for own in gold.values()) / 5 / len(gold)
