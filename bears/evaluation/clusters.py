@@ -7,10 +7,11 @@ import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from statistics import NormalDist
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
+from scipy import special
 
 from bears.files.records import read_lines
 from bears.types import Question
@@ -164,4 +165,12 @@ def share_interval(values: Floats, clusters: Clusters | None = None) -> tuple[fl
     most = n if np.isin(column, (0.0, 1.0)).all() else math.inf
     size = min(most, mean * (1 - mean) / float(error) ** 2) if error > 1e-12 else n
     # The error of one cluster is infinite: nothing is known, and the interval is 0 to 1.
-    return wilson_of(mean, max(size, 1e-9), float(stats.t.isf(0.025, freedom)))
+    return wilson_of(mean, max(size, 1e-9), float(t_quantile(0.025, freedom)))
+
+
+def t_quantile(tail: float, freedom: Any) -> Any:
+    """Return what Student's t exceeds with the probability ``tail``, as `scipy.stats.t.isf` does.
+
+    Importing scipy.stats takes most of a second, which every stage that evaluates would pay.
+    """
+    return -special.stdtrit(freedom, tail)

@@ -25,9 +25,9 @@ from random import Random
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import optimize, stats
+from scipy import optimize
 
-from bears.evaluation.clusters import Floats
+from bears.evaluation.clusters import Floats, t_quantile
 from bears.evaluation.metric import Integers
 from bears.evaluation.prediction_powered import Estimate
 
@@ -226,7 +226,7 @@ def estimated(
         variance = max(variance, items.of * float(parts.var(ddof=1)))
         freedom = min(freedom, items.of - 1)
     error = math.sqrt(variance) / items.of
-    half = float(stats.t.isf((1 - level) / 2, freedom)) * error
+    half = float(t_quantile((1 - level) / 2, freedom)) * error
     return Estimate(value / items.of, value / items.of - half, value / items.of + half, error)
 
 

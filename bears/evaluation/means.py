@@ -4,9 +4,15 @@ from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
 import numpy as np
-from scipy import stats
 
-from bears.evaluation.clusters import Clusters, Floats, share_interval, standard_error, together
+from bears.evaluation.clusters import (
+    Clusters,
+    Floats,
+    share_interval,
+    standard_error,
+    t_quantile,
+    together,
+)
 from bears.evaluation.trace_measures import FEWER_IS_BETTER, SHARES
 
 SEED = 20_231_122
@@ -179,5 +185,5 @@ def t_half_width(values: Floats, clusters: Clusters | None, level: float = 0.95)
     """
     each = np.arange(len(values)) if clusters is None else clusters
     errors, freedom = standard_error(values, each)
-    half: Floats = errors * stats.t.isf((1 - level) / 2, freedom)
+    half: Floats = errors * t_quantile((1 - level) / 2, freedom)
     return half

@@ -5,10 +5,9 @@ from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy import stats
 
 from bears.config.ledger.agreement import Rate
-from bears.evaluation.clusters import Floats, wilson_of
+from bears.evaluation.clusters import Floats, t_quantile, wilson_of
 
 SEED = 20_261_126
 RESAMPLES = 199
@@ -66,7 +65,7 @@ def estimate(
         variance += (of / size) ** 2 * (1 - finite * count / of) * squares / count**2
     share = min(max((value - worst) / (best - worst), 0.0), 1.0)
     error = math.sqrt(variance)
-    quantile = float(stats.t.isf(0.025, max(n - len(np.unique(strata)), 1)))
+    quantile = float(t_quantile(0.025, max(n - len(np.unique(strata)), 1)))
     alone = share * (1 - share) * (best - worst) ** 2
     if alone > 0 and variance > 0:
         worth = alone / variance

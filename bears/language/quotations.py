@@ -8,14 +8,13 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cache, partial
 from itertools import islice, takewhile
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from unicodedata import normalize
 
 import numpy as np
 from numpy.typing import NDArray
 from rapidfuzz import fuzz
 from rapidfuzz.distance import Indel
-from scipy import sparse
 
 from bears.language.scripts import HAN, HANGUL, KANA, SOUTH_EAST_ASIAN, ignorable
 from bears.types import Question, Span
@@ -335,7 +334,7 @@ class Holders:
         places = [np.searchsorted(known, pieces) for pieces in asked]
         of_quotations = _incidence([(rows, np.concatenate([rows[:0], *places]))], len(asked), known)
         of_texts = _incidence(_known_pieces(texts.values(), known), len(texts), known)
-        self._votes = sparse.csr_array(of_quotations @ of_texts.T)
+        self._votes = (of_quotations @ of_texts.T).tocsr()
 
     def of(self, quotation: str, similar: bool = False) -> list[str]:
         """Return the names of the texts that may have a quotation, the likeliest first.
@@ -383,11 +382,14 @@ def _pieces(letters: str) -> NDArray[np.uint64]:
     return digests
 
 
-def _incidence(places: Iterable[Places], rows: int, known: NDArray[np.uint64]) -> sparse.csr_array:
+def _incidence(places: Iterable[Places], rows: int, known: NDArray[np.uint64]) -> Any:
     """Return a matrix that has a 1 where a row has a known piece."""
+    # Few texts have quotations, and importing it takes as long as all else here.
+    from scipy.sparse import csr_array
+
     nothing = np.zeros(0, np.int64)
     row, piece = map(np.concatenate, zip((nothing, nothing), *places, strict=True))
-    found = sparse.csr_array((np.ones(len(row), np.int32), (row, piece)), (rows, len(known)))
+    found = csr_array((np.ones(len(row), np.int32), (row, piece)), (rows, len(known)))
     found.sum_duplicates()
     found.data[:] = 1
     return found

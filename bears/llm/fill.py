@@ -13,14 +13,16 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, Generic
+from typing import TYPE_CHECKING, Any, Generic
 
 from bears.files.journal import Append
 from bears.files.shown import complain
-from bears.llm.client import Online
 from bears.llm.faults import BudgetExhausted, ClientError, RequestRefused, RunStopped
 from bears.llm.use import CheckedReply, KeptReplies, KeptReply, R, Request, Use, is_whole
 from bears.llm.wire import ChatAnswer, ChatRequest
+
+if TYPE_CHECKING:
+    from bears.llm.client import Online
 
 SHOWN = 10
 """How many failures to print."""
@@ -116,7 +118,7 @@ class Filling(Generic[R]):
         # Of all rounds. Requests that turn out to share a key are counted once.
         self._finished = self._known_of = 0
 
-    async def run(self, backend: Online) -> FillReport:
+    async def run(self, backend: "Online") -> FillReport:
         """Send requests to ``backend``, round after round, until nothing more can be done."""
         report = self._report
         left = self.use.resolve(self.known)

@@ -13,7 +13,6 @@ from bears.files.journal import Journal, JournalRow
 from bears.files.lock import locked_folder
 from bears.files.shown import complain
 from bears.layout import JOURNAL
-from bears.llm.client import Online
 from bears.llm.fill import Filling, FillReport, Tries
 from bears.llm.limits import Budget
 from bears.llm.models import Models, Price, estimate, has_key, models_of
@@ -117,6 +116,9 @@ class Workflow(Generic[U]):
         """
         settings = self.use.settings
         budget = Budget(settings.budget, settings.where)
+        # Replies that are known need no client, which takes a second to import.
+        from bears.llm.client import Online
+
         online = Online(settings, self.models, budget, self.root)
         journal = self.journal
         with journal.exclusive(), journal.writer() as append:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import optimize, special, stats
-from statsmodels.stats.multitest import multipletests
 
 from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, together
 from bears.evaluation.means import RESAMPLES, SEED, sizes
@@ -137,7 +136,10 @@ def holm(p: Any) -> Floats:
     """Correct p values by Holm's method; NaN stays NaN and is not counted."""
     corrected = np.array(p, float)
     known = ~np.isnan(corrected)
-    if known.any():
+    if known.sum() > 1:
+        # It takes longer to import than all else that a comparison of two systems needs.
+        from statsmodels.stats.multitest import multipletests
+
         corrected[known] = multipletests(corrected[known], method="holm")[1]
     return corrected
 

@@ -7,9 +7,17 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-from scipy import stats
+from scipy import special
 
-from bears.evaluation.clusters import Clusters, Floats, effective, standard_error, sums, together
+from bears.evaluation.clusters import (
+    Clusters,
+    Floats,
+    effective,
+    standard_error,
+    sums,
+    t_quantile,
+    together,
+)
 from bears.evaluation.comparison import paired
 from bears.evaluation.means import (
     amount,
@@ -165,14 +173,14 @@ def of_clusters(
     """
     differences, found = a - b, _means(a, b)
     errors, freedom = standard_error(differences, clusters)
-    half = errors * stats.t.isf((1 - level_of(one_sided)) / 2, freedom)
+    half = errors * t_quantile((1 - level_of(one_sided)) / 2, freedom)
     found["p"] = paired.randomization(sums(differences, clusters), draws, one_sided)
     # As of independent questions with this standard error.
     found["spread"] = np.where(np.isinf(errors), np.nan, errors * np.sqrt(len(a)))
     ends = {"low": found["difference"] - half, "high": found["difference"] + half}
     if margins is not None:
         away = (margins - np.abs(found["difference"])) / np.maximum(errors, ROUNDING)
-        ends["p_equal"] = stats.t.sf(away, freedom)
+        ends["p_equal"] = special.stdtr(freedom, -away)
     if not amounts:
         by_question = _random(differences, margins, one_sided)
         ends["low"] = np.minimum(by_question["low"], np.maximum(ends["low"], -1.0))
