@@ -268,6 +268,7 @@ def test_a_question_that_a_model_refuses_is_given_up_and_counts_as_unanswered(
     assert [line["question_id"] for line in lines(at) if not line["answer"]] == ["q7"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("status", "body", "owner"),
     [each for own in ("account", "unknown", "request") for each in FAULTS if each[2] == own][::3],

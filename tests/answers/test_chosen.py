@@ -23,6 +23,7 @@ WORDS = [
 ]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("group", "word"), WORDS)
 def test_every_word_names_its_class(group: str, word: str) -> None:
     given = {"call": "mine:answer"} if (group, word) == ("generator", "mine") else {}

@@ -192,8 +192,9 @@ def test_nuggets_are_written_reviewed_and_looked_for(
         kept = read_ledger(LEDGER)["nuggets"]
         assert len(kept) == 2 * (STONES - 1)
         assert {each["author"] for each in kept} == {"me"}
-        reasons = {each["text"]: each.get("reason") for each in kept if "reason" in each}
-        assert reasons == {"It is very old.": "=it says so"}
+        assert {e["reason"]: e["text"] for e in kept if "reason" in e} == {
+            "=it says so": "It is very old."
+        }
         importing = ["nuggets", "import", "n.csv", "--author", "you", "--benchmark", "mini"]
         for change, said in (
             ({"importance": "huge"}, "row 2"),
@@ -425,6 +426,7 @@ def test_refusals_are_known_by_their_words(language: str) -> None:
 # ------------------------------------------------------------- people's labels, the page
 
 
+@pytest.mark.slow
 def test_people_label_nuggets_of_two_systems_or_of_one(
     answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -170,6 +170,7 @@ def test_what_is_not_scored_stands_beside_the_mean_and_on_the_leaderboard(
     assert "answer_relevancy of 17 of 18 questions" in board[0]["warnings"]
 
 
+@pytest.mark.slow
 def test_scores_that_wait_for_a_reply_keep_the_means_off_the_leaderboard(
     workspace: Workspace,
 ) -> None:
@@ -182,6 +183,7 @@ def test_scores_that_wait_for_a_reply_keep_the_means_off_the_leaderboard(
     assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("repeated", [False, True])
 def test_other_questions_than_the_benchmark_s_come_on_no_leaderboard(
     repeated: bool, workspace: Workspace
@@ -198,6 +200,7 @@ def test_other_questions_than_the_benchmark_s_come_on_no_leaderboard(
     assert not (workspace.root / "metrics" / "leaderboard.csv").exists()
 
 
+@pytest.mark.slow
 def test_without_a_file_what_the_generator_answered_is_scored(workspace: Workspace) -> None:
     played(workspace, SEEN + SCORES)
     assert "generator is none; choose another one" in ragas(workspace, code=1)
@@ -322,6 +325,7 @@ def journal(workspace: Workspace) -> list[dict[str, Any]]:
     return list(Journal(workspace.root / JOURNAL).rows())
 
 
+@pytest.mark.slow
 def test_each_request_is_bought_once_and_replayed_to_the_byte_without_a_model(
     server: ProviderServer, workspace: Workspace
 ) -> None:
@@ -341,6 +345,7 @@ def test_each_request_is_bought_once_and_replayed_to_the_byte_without_a_model(
     assert re.search(r"kept already +12\ncalls +none|calls +none\nkept already +12", plan)
 
 
+@pytest.mark.slow
 def test_the_local_word_asks_one_model_and_makes_the_vectors_itself(
     server: ProviderServer, workspace: Workspace
 ) -> None:
@@ -440,6 +445,7 @@ def test_a_fault_is_not_kept(
     ragas(workspace, *words)
 
 
+@pytest.mark.slow
 def test_a_key_that_is_refused_is_tried_once_for_each_place_and_never_shown(
     server: ProviderServer, workspace: Workspace, monkeypatch: pytest.MonkeyPatch
 ) -> None:

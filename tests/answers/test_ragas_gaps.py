@@ -173,6 +173,7 @@ def at(server: ProviderServer) -> list[str]:
     return ["mine.csv", "generator=gpt-4.1-mini", *where, *prices, *keys]
 
 
+@pytest.mark.slow
 def test_answers_are_planned_bought_once_published_and_replayed_without_a_model(
     server: ProviderServer, workspace: Workspace
 ) -> None:

@@ -237,6 +237,7 @@ def test_a_pipe_is_not_replaced_by_a_file(tmp_path: Path) -> None:
     assert pipe.is_fifo()
 
 
+@pytest.mark.slow
 def test_pandas_is_imported_only_for_a_row_of_the_leaderboard() -> None:
     """It takes two seconds with what it brings, and most files of answers get no row."""
     code = "import sys, bears.cli.answers, bears.cli.ragas; assert 'pandas' not in sys.modules"

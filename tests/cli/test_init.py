@@ -280,6 +280,7 @@ NAMES = ["2026", "1e5", "on", "null", "2026-01-01", "0o7", "08", "1_0", "nan", "
 PLACES = ["a\nb: [", "${benchmark.name}", "\\${x}", "${oc.env:HOME}", "a: 'b' #\"c", "- x", "{y}"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "folder"), [*((name, "docs") for name in NAMES), *(("mill", each) for each in PLACES)]
 )

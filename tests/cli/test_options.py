@@ -68,6 +68,7 @@ def test_every_option_is_used_by_a_test(words: tuple[str, ...], option: str) -> 
     assert used, f"no test uses bears {' '.join(words)} {option}"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", ["init", "new"])
 @pytest.mark.parametrize(
     ("words", "said"),

@@ -30,6 +30,7 @@ from tests.cli.test_labels import answers
 from tests.workspace import Workspace
 
 __all__ = ["project"]
+pytestmark = pytest.mark.slow
 QUESTIONS = "data/mini/runs/bm25.questions.csv"
 WORDS = ("relevant", "partial", "not")
 PHONE: dict[str, Any] = {

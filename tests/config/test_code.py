@@ -121,6 +121,7 @@ def test_what_is_only_said_does_not_count(project: Path, old: str, new: str, sam
 DOING = {"add", "append", "extend", "next", "pop", "remove", "update", "write"}
 
 
+@pytest.mark.slow
 def test_nothing_is_done_in_what_is_only_said() -> None:
     for file, tree in trees().items():
         imported = [
@@ -220,6 +221,7 @@ def around(modules: set[str]) -> set[str]:
     return {".".join(m.split(".")[:n]) for m in modules for n in range(1, m.count(".") + 2)}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("stage", STAGES)
 def test_the_closure_is_what_grimp_finds(stage: str) -> None:
     graph, root = imports(), f"stages.{stage}"

@@ -158,6 +158,7 @@ def test_a_group_without_a_choice_is_asked_for() -> None:
         compose(CONF, without)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("file", "text", "changed"),
     [

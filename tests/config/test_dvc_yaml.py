@@ -120,6 +120,7 @@ def test_the_paths_of_the_command_are_those_that_are_declared(stage: str) -> Non
         assert path in words or path.endswith(".manifest.json"), f"{stage} does not write {path}"
 
 
+@pytest.mark.slow
 def test_every_benchmark_names_code_that_exists_and_its_own_sources() -> None:
     for benchmark in names("benchmark"):
         config = composed(benchmark)
@@ -137,6 +138,7 @@ def test_every_benchmark_names_code_that_exists_and_its_own_sources() -> None:
         assert all(called[name] in (name, benchmark) for name in called)
 
 
+@pytest.mark.slow
 def test_a_choice_is_called_what_its_file_is_called_and_names_code_that_exists() -> None:
     # Ledgers are not choices, parts of other choices have no names, and the test above composes
     # benchmarks.
@@ -202,6 +204,7 @@ def test_a_benchmark_that_is_not_translated_has_its_memory_in_git() -> None:
 ACCEPT = "benchmark.accept=[{check: empty, record_id: r, reason: why}]"
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("change", "stages"),
     [

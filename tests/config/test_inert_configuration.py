@@ -61,6 +61,7 @@ def test_a_text_is_not_resolved_when_something_is_built(monkeypatch: pytest.Monk
 # ------------------------------------------------------------------- the environment
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "override",
     [

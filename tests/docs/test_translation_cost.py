@@ -18,6 +18,7 @@ def recipe() -> dict[str, Any]:
     return names
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("retriever", "before", "after"),
     [

@@ -159,7 +159,7 @@ def test_intervals_of_zeros_and_ones_are_the_published_ones(level: float) -> Non
         assert worst_case(values, 0.0, tail)[0] == pytest.approx(exact.low, abs=0.004)
 
 
-@pytest.mark.parametrize("n", [20, 60, 300])
+@pytest.mark.parametrize("n", [20, 60, pytest.param(300, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("lost", [0.01, 0.02, 0.05, 0.1, 0.3])
 def test_rare_large_losses_among_many_tiny_ones_are_never_ruled_out(n: int, lost: float) -> None:
     """A bootstrap's lower end would be above the truth in up to 61 % of these."""
@@ -404,22 +404,20 @@ def test_percentages_are_compared_as_shares_are() -> None:
 
 @pytest.mark.parametrize("kind", kinds())
 @pytest.mark.parametrize("clustered", [False, True])
-def test_p_and_interval_never_contradict(kind: str, clustered: bool) -> None:
-    rng = np.random.default_rng(len(kind))
-    for n in (5, 12, 60):
-        d = kinds()[kind](rng, (n, 20))
-        clusters = rng.integers(0, max(2, n // 3), n) if clustered else None
-        values = {"m": np.column_stack([np.zeros(n), d])}
-        for one_sided in (False, True):
-            frame = pairs_of(values, [f"s{i}" for i in range(21)], 999, None, clusters, one_sided)
-            known = frame.dropna(subset=["low"])
-            assert len(known) > 20
-            sure = known["p"] <= 0.05
-            excluded = (
-                (known["high"] < 0) if one_sided else (known["low"] > 0) | (known["high"] < 0)
-            )
-            assert (sure == excluded).all()
-            assert (known["low"] <= known["high"]).all()
+@pytest.mark.parametrize("n", [5, 12, pytest.param(60, marks=pytest.mark.slow)])
+def test_p_and_interval_never_contradict(kind: str, clustered: bool, n: int) -> None:
+    rng = np.random.default_rng(len(kind) + n)
+    d = kinds()[kind](rng, (n, 20))
+    clusters = rng.integers(0, max(2, n // 3), n) if clustered else None
+    values = {"m": np.column_stack([np.zeros(n), d])}
+    for one_sided in (False, True):
+        frame = pairs_of(values, [f"s{i}" for i in range(21)], 999, None, clusters, one_sided)
+        known = frame.dropna(subset=["low"])
+        assert len(known) > 20
+        sure = known["p"] <= 0.05
+        excluded = (known["high"] < 0) if one_sided else (known["low"] > 0) | (known["high"] < 0)
+        assert (sure == excluded).all()
+        assert (known["low"] <= known["high"]).all()
 
 
 @pytest.mark.parametrize("n", [20, 60])

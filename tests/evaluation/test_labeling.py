@@ -296,6 +296,7 @@ def test_labels_that_cancel_out_decide_nothing() -> None:
     assert found.better == 0
 
 
+@pytest.mark.slow
 def test_the_sequence_holds_the_truth_when_nearly_everything_is_labelled() -> None:
     """Ends that were points of a grid missed it in every fifth draw."""
     rng, missed = np.random.default_rng(2), 0

@@ -234,7 +234,8 @@ def test_chromas_questions_give_what_sets_of_characters_give(
     assert all(covered.touching > 0)
 
 
-@pytest.mark.parametrize("retriever", ["bm25", pytest.param("wordllama", marks=pytest.mark.slow)])
+@pytest.mark.slow
+@pytest.mark.parametrize("retriever", ["bm25", "wordllama"])
 @pytest.mark.parametrize("chunking", ["characters", "passages", "sentences", "tokens"])
 def test_the_table_of_chunkings_in_the_docs_is_what_comes_out(
     shared_data: Path, chunking: str, retriever: str

@@ -142,6 +142,7 @@ def kill_at_random(path: Path, rounds: int, at_once: int) -> None:
     assert len(rows) > rounds
 
 
+@pytest.mark.slow
 def test_two_processes_that_append_at_once_survive_sigkill(path: Path) -> None:
     kill_at_random(path, 8, at_once=2)
 

@@ -148,6 +148,7 @@ def test_foreign_texts_become_neither_tags_nor_attributes(hostile: str) -> None:
         assert (attributes.get("href") or "#").startswith("#"), tag
 
 
+@pytest.mark.slow
 def test_a_browser_runs_only_the_pages_own_script(hostile: str, tmp_path: Path) -> None:
     control = tmp_path / "control.html"
     control.write_text(f"<!DOCTYPE html><html>{HOSTILE[0]}</html>", encoding="utf-8")
@@ -172,6 +173,7 @@ def heads(shown: str) -> list[int]:
     return [int(i) for i in re.findall(r'id="head-(\d+)"', shown)]
 
 
+@pytest.mark.slow
 def test_a_link_opens_its_question_with_the_gold_marked(page: Path) -> None:
     opened = dom(page, "q=q1")
     [button] = re.findall(r'<button[^>]*aria-expanded="true".*?</button>', opened, re.DOTALL)
@@ -181,6 +183,7 @@ def test_a_link_opens_its_question_with_the_gold_marked(page: Path) -> None:
     assert '<html lang="en"' in opened
 
 
+@pytest.mark.slow
 def test_filters_and_the_readers_language_are_followed(page: Path) -> None:
     # The second system finds every other question.
     shown = dom(page, "better=one&than=two", language="zh-TW")
@@ -506,6 +509,7 @@ def agent(made: Made, traces: Sequence[Trace]) -> System:
     return System("agent", "", values, traced=file)
 
 
+@pytest.mark.slow
 def test_an_agent_is_shown_as_its_steps_and_its_answer(tmp_path: Path) -> None:
     made = Made(tmp_path, ["red fox", "beta", "red hen", "blue fox"], ["one"])
     trace = Trace(
@@ -570,6 +574,7 @@ def test_an_answer_shows_its_nuggets_and_sentences_with_their_grades(tmp_path: P
     ]
 
 
+@pytest.mark.slow
 def test_traces_of_other_people_do_nothing_on_the_page(tmp_path: Path) -> None:
     made = Made(tmp_path, HOSTILE, HOSTILE[:1])
     traces = [

@@ -95,6 +95,7 @@ def test_a_follow_up_is_asked_after_what_was_said() -> None:
     }
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(
     st.lists(

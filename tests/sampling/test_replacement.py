@@ -62,6 +62,7 @@ def singles(real: Rows, base: Sample) -> dict[int, Sample]:
 # ---------------------------------------------------------------------------- sets of entries
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", range(10))
 def test_any_set_of_entries_gives_slot_by_slot_what_each_gives_alone(
     seed: int, real: Rows, base: Sample, singles: dict[int, Sample]

@@ -543,6 +543,7 @@ def test_some_documents_in_another_language_are_told(tmp_path: Path, stages: By)
     assert message in by_hand.stage("download", download.main)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("benchmark", "questions", "documents", "gold", "accepted"),
     [

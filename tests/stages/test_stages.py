@@ -237,6 +237,7 @@ def test_overrides_by_hand_compose_afresh_and_leave_the_configuration_alone(
     assert workspace.git("status", "--short") == ""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("words", "message"),
     [
