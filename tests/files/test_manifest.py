@@ -137,19 +137,6 @@ def test_what_no_manifest_speaks_of_is_left_alone_unless_it_was_promised(tmp_pat
 
 # From here on with DVC, as its users meet it.
 
-DAMAGED = {
-    "data/raw/mini/rows/drcd.documents.jsonl": "sample",
-    "data/mini/translated/queries.json": "retrieve",
-    "data/mini/index/bm25/lengths.npy": "retrieve",
-    "data/mini/runs/bm25.trec": "evaluate",
-    "data/mini/runs/bm25.manifest.json": "evaluate",
-}
-CHANGED = {
-    "sample": "sample.seed=7",
-    "retrieve": "retrieve.depth=90",
-    "evaluate": "evaluate.curve=[1]",
-}
-
 
 def test_metrics_tell_what_was_measured_and_an_index_of_another_corpus_is_refused(
     workspace: Workspace,
@@ -170,7 +157,9 @@ def test_metrics_tell_what_was_measured_and_an_index_of_another_corpus_is_refuse
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("path", DAMAGED)
+@pytest.mark.parametrize(
+    "path", ["data/mini/translated/queries.json", "data/mini/index/bm25/lengths.npy"]
+)
 def test_a_damaged_object_of_the_cache_stops_the_next_stage_and_the_mend_mends(
     path: str, workspace: Workspace
 ) -> None:
@@ -185,11 +174,9 @@ def test_a_damaged_object_of_the_cache_stops_the_next_stage_and_the_mend_mends(
     workspace.dvc("checkout")
     assert "up to date" in workspace.dvc("status")
 
-    stage = DAMAGED[path]
-    words = ["exp", "run", "-S", f'overrides=["{CHANGED[stage]}"]']
-    told = workspace.dvc(*words, code=255)
-    assert ran(told)[-1] == stage
-    assert f"\n{stage}: --" in told
+    told = workspace.dvc("exp", "run", "-S", "overrides=['retrieve.depth=90']", code=255)
+    assert ran(told)[-1] == "retrieve"
+    assert "\nretrieve: --" in told
     assert "remove .dvc/cache" in told
     assert "Traceback" not in told
 

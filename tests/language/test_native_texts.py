@@ -11,6 +11,7 @@ import hashlib
 import json
 import re
 from collections import Counter, defaultdict
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -53,9 +54,13 @@ def texts_of(shared: Path, name: str) -> list[str]:
     return [row["content"] if "content" in row else row["msg"][-1]["content"] for row in rows]
 
 
+# Its file is read anew whenever it is asked for.
+once = cache(load)
+
+
 def flags(text: str, field: Field, tag: str) -> Counter[str]:
     """Count the gates that flag a native text."""
-    language = load(tag)
+    language = once(tag)
     sources = {gate: text if gate in OF_THE_SOURCE else filler(text, language) for gate in GATES}
     return Counter(
         gate
