@@ -232,7 +232,7 @@ def test_a_reply_that_cannot_be_used_is_requested_again_and_never_kept(begin: Be
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("count", [2, 12])
+@pytest.mark.parametrize("count", [6])
 def test_kills_lose_nothing_and_nothing_is_paid_twice(begin: Begin, count: int) -> None:
     at, calm = begin(latency=0.02), begin()
     calm.run("fill")
