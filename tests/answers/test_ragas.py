@@ -391,6 +391,7 @@ def test_a_longer_answer_or_another_model_is_another_request(
         assert "replies for 12 of 12 scores are missing; see what they cost with --plan" in told
 
 
+@pytest.mark.slow
 def test_missing_replies_are_counted_and_priced_and_nothing_is_asked(
     server: ProviderServer, workspace: Workspace
 ) -> None:

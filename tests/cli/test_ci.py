@@ -35,6 +35,7 @@ def commands(kind: str, text: str) -> list[str]:
     return [each for each in scripts if each and not re.search("pip install|gh pr", each)]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("dvc_starts_once")
 @pytest.mark.parametrize("kind", WORKFLOWS)
 def test_a_workflow_is_written_into_a_new_project_and_into_one_that_is_there(

@@ -99,6 +99,7 @@ def test_arguments_that_do_not_fit_end_in_a_sentence(
     assert not any((project / name).exists() for name in ("metrics", "conf/ledger", "data/memory"))
 
 
+@pytest.mark.slow
 def test_a_reader_that_stops_early_is_no_error() -> None:
     command = f"set -o pipefail; {sys.executable} -m bears show | head -n 1"
     done = subprocess.run(

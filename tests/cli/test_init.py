@@ -173,6 +173,7 @@ def test_a_workbook_of_any_name_is_found(place: Path, capsys: pytest.CaptureFixt
         (documents / name).unlink()
 
 
+@pytest.mark.slow
 def test_in_a_repository_only_the_projects_own_files_are_committed(place: Path) -> None:
     subprocess.run(["git", "init", "--quiet"], check=True)
     (place / "staged.txt").write_text("mine")

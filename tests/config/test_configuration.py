@@ -364,6 +364,7 @@ def test_the_stage_writes_what_was_composed_in_the_same_bytes_everywhere(project
         assert found == written["contents"] | {"drcd": known}
 
 
+@pytest.mark.slow
 def test_the_stage_takes_overrides_by_hand(project: Path) -> None:
     done = compose_stage(project, "sample.seed=7", "--out", "seven.yaml", "benchmark=bears")
     assert (done.returncode, done.stderr) == (0, "")

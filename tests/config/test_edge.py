@@ -101,6 +101,7 @@ def test_a_file_that_does_not_fit_is_named_and_the_earlier_one_kept(tmp_path: Pa
     assert found == {file.name: "earlier"}
 
 
+@pytest.mark.slow
 def test_an_error_without_a_reader_still_has_its_exit_status() -> None:
     assert shell("$P -m bears replies review 2> /dev/full") == (1, "")
 

@@ -307,6 +307,7 @@ def test_a_ledger_is_read_as_it_was_written(project: Path, monkeypatch: pytest.M
 ENTRY = {"record_id": "r", "field": "question", "reason": "why"}
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("content", "message"),
     [

@@ -35,12 +35,14 @@ def assert_shown(workspace: Workspace, *pages: str) -> None:
         assert [row for row in rows if row not in shown] == [], name
 
 
+@pytest.mark.slow
 def test_the_table_of_mini_is_what_the_pipeline_gives(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     assert_shown(finished(tmp_path_factory.getbasetemp())[0], *READMES)
 
 
+@pytest.mark.slow
 def test_the_readmes_are_short_and_their_library_example_runs(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

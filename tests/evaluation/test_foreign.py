@@ -73,6 +73,7 @@ def printed(folder: Path, qrels: Qrels, run: dict[str, Ranking]) -> dict[str, di
     return found
 
 
+@pytest.mark.slow
 def test_all_41_are_what_the_command_line_prints(tmp_path: Path) -> None:
     assert len(NAMES) == 41
     qrels, run = graded(7)

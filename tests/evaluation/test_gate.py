@@ -77,6 +77,7 @@ def test_as_many_questions_as_are_said_to_be_needed_allow_the_loss() -> None:
     )
 
 
+@pytest.mark.slow
 def test_a_small_loss_is_allowed_even_if_it_is_significant() -> None:
     base, candidate = np.ones(1000), np.where(np.arange(1000) < 8, 0.0, 1.0)
     assert gated(base, candidate)["verdict"] == "worse"

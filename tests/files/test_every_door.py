@@ -250,6 +250,7 @@ ELSEWHERE = {
 """Modules that enter the intake for what is not walked here, and what covers that."""
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("door", DOORS)
 def test_no_evil_passes_a_door_as_anything_but_a_sentence(door: str, tmp_path: Path) -> None:
     suffix, read = DOORS[door]

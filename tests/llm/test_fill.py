@@ -70,6 +70,7 @@ def test_a_bundle_keeps_answers_that_field_by_field_loses(here: Here) -> None:
     assert measured[1]["gates"]["answer_lost"] >= 7
 
 
+@pytest.mark.slow
 def test_per_field_sends_nothing_but_the_text(here: Here) -> None:
     at, server = here("plain")
     at = published(at.also("translator=per-field"))

@@ -221,6 +221,7 @@ def test_a_process_that_is_ended_from_outside_leaves_its_vectors(
     assert done.stdout.count("encoding") == 6 - finished
 
 
+@pytest.mark.slow
 def test_a_full_disk_says_so_and_what_is_encoded_is_kept(tmp_path: Path) -> None:
     """On a file system of a megabyte, which only a user namespace of one's own may mount."""
     if shutil.which("unshare") is None:

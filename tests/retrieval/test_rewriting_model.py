@@ -77,6 +77,7 @@ EXPECTED = {
 }
 
 
+@pytest.mark.slow
 def test_what_is_searched_is_planned_filled_published_and_replayed_without_the_server(
     at: At,
 ) -> None:

@@ -56,6 +56,7 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
         del registered[name]
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("files")
 def test_it_is_the_benchmark_that_the_same_rows_are_in_beirs_layout(
     place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -236,6 +236,7 @@ def test_the_real_multihop_files(
     assert sum(bool(gold) for *_, gold in questions) == with_passages
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("official", "raw"),
     [

@@ -285,6 +285,7 @@ def read(parts):
 """
 
 
+@pytest.mark.slow
 def test_an_interrupted_stage_leaves_no_half_written_output(workspace: Workspace) -> None:
     (workspace.root / "bears/sources/slow.py").write_text(SLOW_READER, encoding="utf-8")
     out = workspace.root / "out"
