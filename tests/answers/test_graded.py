@@ -532,3 +532,9 @@ def test_answers_of_real_systems_are_rarely_taken_for_refusals(shared_data: Path
     lines = (shared_data / "nuggets" / "assignments.jsonl").read_text("utf-8").split("\n")
     others = [json.loads(line)["answer_text"] for line in lines if line]
     assert sum(refuses(answer, "en") for answer in others) == 1
+
+
+def test_a_row_has_the_items_that_its_cell_names_and_an_empty_cell_none() -> None:
+    item = {"scale": "nuggets", "name": "n1", "note": "vital", "verdict": "support"}
+    assert items_in({"items": json.dumps([item])}) == [item]
+    assert items_in({"items": ""}) == items_in({}) == []
