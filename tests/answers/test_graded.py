@@ -24,6 +24,7 @@ from bears.answers.judging.graded import judged as judge_items
 from bears.answers.judging.labelable import linear
 from bears.answers.judging.model import ModelJudge, VerdictRequest, VerdictTask, kept, read_ruling
 from bears.answers.judging.ruling import SCALES, Graded, Item, Ruling
+from bears.answers.judging.tables import items_in
 from bears.cli import main
 from bears.config import compose, ledger_in, read_ledger, read_selection
 from bears.files.manifest import seal
