@@ -277,6 +277,23 @@ def test_several_references_have_each_its_own_document(folder: Path, tmp_path: P
     assert second.gold_doc_ids == ("hr/remote_work.md",)
 
 
+@pytest.mark.parametrize("outer", ["ground_truth_documents", "gold_answer_files", "answerDocs"])
+@pytest.mark.parametrize("inner", ["content", "body", "text"])
+def test_a_documents_own_words_are_a_quotation_whatever_else_its_object_is_called(
+    folder: Path, tmp_path: Path, outer: str, inner: str
+) -> None:
+    rows = [
+        {"q": q, "ground_truth": a, outer: [{inner: words}]}
+        for q, a, words in zip(Q, ("24 days", "Mondays"), (QUOTED[0], QUOTED[1]), strict=True)
+    ]
+    found = read(folder, write(tmp_path, "json columns", rows))
+    assert [each.gold_answer for each in found] == ["24 days", "Mondays"]
+    assert [[span.quotation for span in each.gold_spans] for each in found] == [
+        [QUOTED[0]],
+        [QUOTED[1]],
+    ]
+
+
 @pytest.mark.parametrize(
     ("silent", "answerable"),
     [

@@ -327,7 +327,9 @@ def _quotes(share: float, each: Field) -> bool:
         return each.named("quotation") == 3
     if each.named("quotation"):
         return True
-    return not each.named("answer") and median(len(letters_of(c.value)) for c in each.cells) >= LONG
+    # "gold_answer_documents.text" says what of, and the text is a document's.
+    answers = each.named("answer") and not each.named("document")
+    return not answers and median(len(letters_of(c.value)) for c in each.cells) >= LONG
 
 
 def _joins_rows(each: Field) -> bool:
