@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from bears.config.ledger.entries import Edit, Ledger, Replacement
-from bears.config.ledger.update import open_ledger
+from bears.config.ledger.entries import Edit, LabelDraw, Ledger, PairDecision, Replacement
+from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.mixture import Quota, Recipe
@@ -115,3 +115,30 @@ def test_twelve_who_add_at_once_lose_nothing(tmp_path: Path) -> None:
         {"question_id": each.question_id, "reason": "unclear"} for each in entries
     ]
     assert [file.name for file in path.parent.iterdir()] == ["mini.yaml"]
+
+
+def label(author: str, grade: int) -> LabelDraw:
+    return LabelDraw("a b", 1, "q1", 1.0, 1.0, {author: (grade,)}, "d1", {author: f"by {author}"})
+
+
+@pytest.mark.parametrize("author", ["ann", "bo"])
+def test_one_decision_counts_for_a_document_and_each_persons_label_for_itself(
+    author: str, tmp_path: Path
+) -> None:
+    path = tmp_path / "mini.yaml"
+    with open_ledger(path) as ledger:
+        ledger.take(
+            "judgements", [PairDecision("q1", "d1", "relevant", author="ann")], path, "", False
+        )
+        ledger.take("labels", [label("ann", 1)], path, "", False)
+    with open_ledger(path) as ledger, pytest.raises(LedgerError, match="relevant and is not"):
+        ledger.take("judgements", [PairDecision("q1", "d1", "not", author=author)], path, "", False)
+    with open_ledger(path) as ledger:
+        if author == "ann":
+            with pytest.raises(LedgerError, match="by ann, which was 1 and is 0"):
+                ledger.take("labels", [label(author, 0)], path, "", False)
+        else:
+            ledger.take("labels", [label(author, 0)], path, "", False)
+    [kept] = OpenLedger(path).decisions.labels
+    assert kept.labels == {"ann": (1,)} | {author: (1,) if author == "ann" else (0,)}
+    assert kept.reasons == {name: f"by {name}" for name in {"ann", author}}
