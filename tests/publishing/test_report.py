@@ -600,7 +600,7 @@ def test_traces_of_other_people_do_nothing_on_the_page(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_twenty_questions_of_fifty_steps_are_all_there_and_each_opens_in_a_second(
+def test_twenty_questions_of_fifty_steps_are_all_there_and_open_as_fast_as_the_page(
     tmp_path: Path,
 ) -> None:
     texts = [f"{n} " + "石頭的顏色很多" * 60 for n in range(40)]
@@ -627,19 +627,20 @@ def test_twenty_questions_of_fifty_steps_are_all_there_and_each_opens_in_a_secon
     first = '<script type="application'
     html = html.replace(first, f"<script>const a = performance.now();</script>{first}")
     took = """<script>
-        const times = [performance.now() - a];
+        const whole = performance.now() - a;
+        const times = [];
         for (let n = 0; n < 20; n += 1) {
           const start = performance.now();
           document.getElementById(`head-${n}`).click();
           document.body.offsetHeight;
           times.push(performance.now() - start);
         }
-        document.title = `took ${Math.max(...times)}`;
+        document.title = `took ${Math.max(...times) / whole}`;
         </script></body>"""
     page = tmp_path / "page.html"
     page.write_text(html.replace("</body>", took), encoding="utf-8")
     best = min(float(re.findall(r"took ([\d.]+)", dom(page))[0]) for _ in range(3))
-    assert best < 1000
+    assert best < 2
 
 
 # ----------------------------------------------------------------------------- the command

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pyarrow.parquet as pq
 import pytest
+import yaml
 
 from tests.workspace import Workspace
 
@@ -43,17 +44,19 @@ def test_a_rename_another_wrapping_and_another_cut_leave_the_gold_as_it_is(
 ) -> None:
     folder = tmp_path / "guides"
     settings = [f"sources.own.path={folder}", "sources.own.language=en"]
-    own = ["-S", "benchmark=own", "-S", f"overrides={json.dumps(settings)}"]
-    answers = ["-S", "generator=sentence", "-S", "judge=contains"]
 
-    def run(*words: str, code: int = 0) -> str:
-        return workspace.dvc("exp", "run", *own, *answers, *words, code=code)
+    def run(stage: str = "evaluate", code: int = 0, **chosen: str) -> str:
+        selection = yaml.safe_load(workspace.text("params.yaml"))
+        selection |= {"benchmark": "own", "overrides": settings, **chosen}
+        (workspace.root / "params.yaml").write_text(yaml.safe_dump(selection), encoding="utf-8")
+        return workspace.dvc("repro", stage, code=code)
 
     def measured() -> dict[str, float]:
         found: dict[str, float] = json.loads(workspace.text("metrics/retrieval.json"))["all"]
         return found
 
     write(folder, 60, "guide")
+    run("generate", generator="sentence")
     run()
     first = measured()
     assert (first["recall@1"], first["span_success@5"], first["n"]) == (1, 1, 6)
@@ -73,7 +76,7 @@ def test_a_rename_another_wrapping_and_another_cut_leave_the_gold_as_it_is(
     run()
     assert measured() == first
 
-    run("-S", "chunking=sentences")
+    run(chunking="sentences")
     assert measured()["n"] == 6
     assert measured()["recall@1"] == 1
 
@@ -88,7 +91,6 @@ def test_a_rename_another_wrapping_and_another_cut_leave_the_gold_as_it_is(
     assert (findings["errors"], findings["findings"]["lost_quotation"]) == (1, 1)
     accept = '+benchmark.accept=[{check: lost_quotation, record_id: "*", reason: gone}]'
     settings.append(accept.removeprefix("+"))
-    own[-1] = f"overrides={json.dumps(settings)}"
     run()
     assert measured()["n"] == 6
     undefined = json.loads(workspace.text("metrics/retrieval.json"))["undefined"]
