@@ -223,7 +223,7 @@ ELSEWHERE = {
     "translation.task": "lineage.jsonl, sealed by its manifest, and an answer of a model; "
     "tests/translation/test_reply_check.py",
     "evaluation.answers.score": "lineage.jsonl, sealed by its manifest",
-    "cli.judgements": "candidates, sealed by their manifest",
+    "selection.systems": "candidates, sealed by their manifest",
     "evaluation.clusters": "the lineage, sealed by its manifest",
     "publishing.export": "tests/publishing/test_publishing.py",
     "stages.config": "its own earlier output; tests/config/test_configuration.py",
