@@ -18,45 +18,15 @@ from typing import Any, Literal, get_args, get_origin
 
 from bears.config.edge import ended
 from bears.config.packaged import require_project
+from bears.files.intake.yaml_text import table_of
 
-COMMANDS = {
-    "init": "make a project with a benchmark",
-    "upgrade": "renew the pipeline and the selection after an upgrade of the package",
-    "new": "add a benchmark to the project",
-    "show": "print the metrics as a table",
-    "compare": "test whether systems differ, by how much, and how certain that is",
-    "gate": "fail if a change made retrieval or answers worse",
-    "report": "write an HTML page about a benchmark and its results",
-    "submit": "score other people's results, or write a task's submission file",
-    "answers": "score or judge a system's answers",
-    "traces": "measure a system that searches many times by its traces",
-    "nuggets": "write the facts that answers should have, and score assignments of them",
-    "labels": "say what a judge is worth, and which answers people should label",
-    "judgements": "let people judge documents that systems found",
-    "leaderboard": "add the results of DVC's experiments to metrics/leaderboard.csv",
-    "source": "describe a dataset as a source, or pin a source",
-    "replies": "plan, fill and publish kept replies",
-    "ragas": "compute the four RAGAS metrics with the ragas package",
-    "replace": "replace a question",
-    "export": "write the benchmark to a folder that can be shared",
-    "attest": "compare the benchmark's digests with those of an export",
-}
+_TABLE = table_of(__file__)
+COMMANDS: Mapping[str, str] = _TABLE["commands"]
 """Modules of this package, in the order in which a newcomer needs them. The ``COMMAND`` of each is
 a function, or a mapping of several."""
 ANYWHERE = ("init", "source")
 """Commands that need no project."""
-SHARED = {
-    "benchmark": "default: the one in params.yaml",
-    "overrides": "Hydra overrides, such as retriever=wordllama",
-    "yes": "do not ask before spending",
-    "all_commits": "include the experiments of every commit, not only those of HEAD",
-    "folder": "score against this export, which needs no --benchmark and no pipeline; or against "
-    "a folder with queries.json and corpus.json",
-    "unattested": "accept an export that differs from its attestation.json, with a warning",
-    "language": "BCP 47 tag of the answers, such as en; default: what the records say",
-    "system": "add the scores to the leaderboard under this name",
-    "ignore_unknown": "skip questions that the benchmark lacks, and count them",
-}
+SHARED: Mapping[str, str] = _TABLE["shared"]
 """The help of arguments that mean the same in several commands."""
 
 
@@ -96,12 +66,12 @@ def add_command(parser: argparse.ArgumentParser, function: Callable[..., int | N
 def _add_arguments(parser: argparse.ArgumentParser, function: Callable[..., Any]) -> str:
     """Declare the arguments of a function or dataclass; return the rest of its docstring."""
     description, _, arguments = (inspect.getdoc(function) or "").partition("\n\nArgs:\n")
-    described = SHARED | dict(re.findall(r"^    (\w+): (.*(?:\n     .*)*)", arguments, re.M))
+    own = dict(re.findall(r"^    (\w+): (.*(?:\n     .*)*)", arguments, re.M))
     for name, parameter in inspect.signature(function, eval_str=True).parameters.items():
         if _is_group(parameter):
             _add_arguments(parser, parameter.annotation)
         else:
-            _add_argument(parser, parameter, described.get(name, "").replace("%", "%%"))
+            _add_argument(parser, parameter, own.get(name, SHARED.get(name, "")).replace("%", "%%"))
     return description
 
 

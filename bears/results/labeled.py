@@ -20,17 +20,13 @@ from bears.answers.judging.labelable import (
 from bears.config.ledger.entries import LabelDraw
 from bears.config.ledger.update import OpenLedger
 from bears.evaluation.comparison.result import SAME, UNCHANGED, by_interval
+from bears.files.intake.yaml_text import table_of
 from bears.layout import ledger_of
 from bears.results.records import Records
 from bears.results.system import System
 from bears.results.values import PASS_RATE, QUESTION
 
-LABELED: Mapping[str, str] = {
-    "answers": PASS_RATE,
-    "documents": "graded_precision@10",
-    "nuggets": "nugget_all",
-    "citations": "citation_recall",
-}
+LABELED: Mapping[str, str] = table_of(__file__)
 """What people label, to the measure that it corrects if none is named."""
 GRADES = re.compile(r"graded_(precision|dcg)@\d+")
 BY_JUDGE = ("difference", "low", "high", "p", "p_holm", "verdict")

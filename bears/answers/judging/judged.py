@@ -16,16 +16,12 @@ from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.answers.score import AnswerScore, mean_score, mean_scores, summarize_answers
 from bears.evaluation.means import mean_interval
 from bears.evaluation.repeats import by_key, passes
+from bears.files.intake.yaml_text import table_of
 from bears.language.refusals import refuses
 from bears.trace import Trace
 from bears.types import Question
 
-CAUSES = (
-    *("right", "right_with_part_of_gold", "right_without_gold"),
-    *("not_retrieved", "beyond_shown", "cut", "reader", "closed_book"),
-    *("read_not_used", "answered_without"),
-    *("no_answer", "judge_doubt", "unknown", "unscored"),
-)
+CAUSES: Sequence[str] = table_of(__file__)
 """docs/answers.md explains them. A question has the first obstacle that it met. A multi-hop
 question needs all of its gold, and any other question one gold document."""
 OBSTACLES = ("not_retrieved", "beyond_shown", "cut", "reader")

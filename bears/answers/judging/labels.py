@@ -13,14 +13,11 @@ from bears.answers.judging.ruling import Case, Verdict
 from bears.errors import FormatError
 from bears.evaluation.answers.predictions import answer_rows
 from bears.files.intake.files import json_value
+from bears.files.intake.yaml_text import table_of
 from bears.files.records import value_as
 from bears.language.normalization import without_citations
 
-WORDS = {
-    **dict.fromkeys(("true", "1", "pass", "yes"), True),
-    **dict.fromkeys(("false", "0", "fail", "no"), False),
-    **dict.fromkeys(("", "null", "none"), None),
-}
+WORDS: Mapping[str, bool | None] = table_of(__file__)
 ALTERNATIVES = "/"
 
 

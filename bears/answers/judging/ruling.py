@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, ClassVar, Protocol
 
+from bears.files.intake.yaml_text import table_of
+
 Verdict = str
 """A word of a `Scale`, or ``unscored``: unknown, never the lowest."""
 UNSCORED = "unscored"
@@ -28,15 +30,7 @@ class Scale:
 
 
 SCALES = {
-    "answers": Scale({"fail": 0.0, "pass": 1.0}, ("question", "golds", "aliases", "answer")),
-    "relevance": Scale({str(grade): float(grade) for grade in range(4)}, ("question", "passage")),
-    "nuggets": Scale(
-        {"not_support": 0.0, "partial_support": 0.5, "support": 1.0},
-        ("question", "nugget", "answer"),
-    ),
-    "citations": Scale(
-        {"no_support": 0.0, "partial_support": 0.5, "full_support": 1.0}, ("sentence", "passage")
-    ),
+    name: Scale(own["values"], tuple(own["texts"])) for name, own in table_of(__file__).items()
 }
 """What is judged, to its scale. Grades of relevance are those of UMBRELA (Upadhyay et al., arXiv
 2406.06519); the others are those of TREC's RAG track of 2024."""
