@@ -7,9 +7,8 @@ from pathlib import Path
 from bears.config.typed import parse
 from bears.errors import AttestationFailed
 from bears.files.intake.files import json_value
-from bears.files.records import sha256_of
 from bears.publishing import attestation
-from bears.publishing.export import unlike_export, write_export
+from bears.publishing.export import digests_in, unlike_export, write_export
 from bears.publishing.finished import read_finished
 from bears.selection.configuration import composed
 
@@ -35,11 +34,11 @@ def compare_digests(
         return
     file = folder / attestation.ATTESTATION
     expected = parse(attestation.Attestation, json_value(file), str(file))
-    problems = _changed(folder, expected)
-    if not problems:
-        with tempfile.TemporaryDirectory() as name:
-            unlike = unlike_export(folder, write_export(finished, Path(name)), Path(name))
-        problems += [f"{folder / each}: differs from what this project exports" for each in unlike]
+    with tempfile.TemporaryDirectory() as name:
+        unlike = unlike_export(folder, write_export(finished, Path(name)), Path(name))
+    problems = [f"{folder / each}: differs from what this project exports" for each in unlike]
+    if digests_in(folder) != expected.files or not attestation.consistent(expected):
+        problems.append(f"{file}: its records, roots or digests are not of its parts and files")
     problems += [
         f"{name}: this project's differs from the one in {expected.benchmark}'s export"
         for name in attestation.differences(expected, found)
@@ -52,25 +51,3 @@ def compare_digests(
 
 
 COMMAND = compare_digests
-
-
-def _changed(folder: Path, expected: attestation.Attestation) -> list[str]:
-    """Return a sentence for each file that differs from what the attestation says."""
-    # A link may lead to another file tomorrow.
-    paths = sorted(path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
-    present = {path.relative_to(folder).as_posix(): path for path in paths}
-    known = {attestation.ATTESTATION, *expected.files}
-    problems = [
-        f"{path}: was not exported"
-        for name, path in present.items()
-        if name not in known or path.is_symlink() or not path.is_file()
-    ]
-    for name, digest in expected.files.items():
-        if name not in present:
-            problems.append(f"{folder}: {name!r} is absent")
-        elif present[name].is_file() and sha256_of(present[name]) != digest:
-            problems.append(f"{present[name]}: changed since it was exported")
-    if not attestation.consistent(expected):
-        file = folder / attestation.ATTESTATION
-        problems.append(f"{file}: its records or its roots are not of its parts and files")
-    return problems

@@ -235,28 +235,39 @@ def write_export(finished: Finished, folder: Path) -> Attestation:
     write_parquet(finished, folder)
     attestation = attest(finished)
     write_text(folder / CARD, card(finished, attestation))
-    paths = sorted(path for path in folder.rglob("*") if path.is_file())
-    digests = {path.relative_to(folder).as_posix(): sha256_of(path) for path in paths}
-    attestation = whole(replace(attestation, files=digests))
+    attestation = whole(replace(attestation, files=digests_in(folder)))
     write_json(folder / ATTESTATION, asdict(attestation))
     return attestation
 
 
+def digests_in(folder: Path) -> dict[str, str]:
+    """Return the sha256 of each file of an export, but for the attestation itself."""
+    paths = sorted(path for path in folder.rglob("*") if path.is_file())
+    names = {path.relative_to(folder).as_posix(): path for path in paths}
+    return {name: sha256_of(path) for name, path in names.items() if name != ATTESTATION}
+
+
 def unlike_export(folder: Path, made: Attestation, fresh: Path) -> list[str]:
-    """Return the names of the files of an export that differ from those of a fresh one.
+    """Return the names of what differs between an export and a fresh one.
 
     Args:
         folder: the export.
         made: the attestation of the fresh one.
         fresh: its folder.
     """
-    present = {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()}
-    names = sorted(present.union(made.files) - {ATTESTATION})
-    both = present.intersection(made.files)
-    return [name for name in names if name not in both or not _same(folder / name, fresh / name)]
+    paths = (path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir())
+    names = {*made.files, *(path.relative_to(folder).as_posix() for path in paths)}
+    return [
+        name
+        for name in sorted(names - {ATTESTATION})
+        if name not in made.files or not _same(folder / name, fresh / name)
+    ]
 
 
 def _same(one: Path, other: Path) -> bool:
+    # A link may lead to another file tomorrow.
+    if one.is_symlink() or not one.is_file():
+        return False
     if sha256_of(one) == sha256_of(other):
         return True
     # The bytes of parquet depend on the version of pyarrow.
