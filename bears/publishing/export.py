@@ -11,10 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from jinja2 import Environment, StrictUndefined
 
 from bears.config.typed import pick
 from bears.files.intake.tables import parquet_rows
 from bears.files.intake.yaml_text import table_of
+from bears.files.page import part
 from bears.files.records import atomic_write, sha256_of, write_json, write_lines, write_text
 from bears.files.shown import markdown, markdown_table
 from bears.files.visible import one_line
@@ -23,10 +25,9 @@ from bears.publishing.finished import Finished, origin_of
 from bears.results.records import EXPORTED
 from bears.types import Judgement
 
-PARQUET = {name: f"parquet/{name}.parquet" for name in ("queries", "corpus", "qrels")}
 _TABLE = table_of(__file__)
-NAMES: Mapping[str, Mapping[str, str]] = _TABLE["names"]
-"""Columns as MTEB calls them, and their fields.
+PARQUET: Mapping[str, Mapping[str, tuple[str, str]]] = _TABLE["parquet"]
+"""The columns of each file as MTEB calls them, with our fields and their types.
 
 MTEB asks for a title. Ours is in the text.
 """
@@ -46,29 +47,23 @@ def write_parquet(finished: Finished, folder: Path) -> None:
     import pyarrow as pa
     import pyarrow.parquet as pq
 
-    text, truth = pa.string(), pa.bool_()
-    question = {"_id": text, "text": text, "gold_answer": text, "source_dataset": text}
-    question |= {"question_type": text, "judged": truth, "group": text}
-    document = {"_id": text, "title": text, "text": text}
-    document |= {"original_source": text, "original_id": text, "is_gold": truth, "group": text}
     judgements = [
         Judgement(q.question_id, doc_id, grade)
         for q in finished.questions
         for doc_id, grade in q.judgements.items()
     ]
-    tables = {
-        "queries": (finished.questions, question),
-        "corpus": (finished.documents, document),
-        "qrels": (judgements, {"query-id": text, "corpus-id": text, "score": pa.int64()}),
-    }
-    for name, (records, kinds) in tables.items():
-        fields = {column: NAMES[name].get(column, column) for column in kinds}
+    tables = {"queries": finished.questions, "corpus": finished.documents, "qrels": judgements}
+    for name, records in tables.items():
         columns = {
-            column: [getattr(record, field) if field else "" for record in records]
-            for column, field in fields.items()
+            column: pa.array([getattr(record, field) if field else "" for record in records], kind)
+            for column, (field, kind) in PARQUET[name].items()
         }
-        with atomic_write(folder / PARQUET[name]) as stream:
-            pq.write_table(pa.table(columns, pa.schema(kinds)), stream)
+        with atomic_write(folder / _parquet(name)) as stream:
+            pq.write_table(pa.table(columns), stream)
+
+
+def _parquet(name: str) -> str:
+    return f"parquet/{name}.parquet"
 
 
 def strictest(licences: Iterable[str]) -> tuple[str, list[str]]:
@@ -108,26 +103,26 @@ SIZES = ("1K", "10K", "100K", "1M", "10M", "100M", "1B")
 def card(finished: Finished, attestation: Attestation) -> str:
     """Return README.md with the front matter that dataset hubs read."""
     licence, remarks = strictest(s.licence for s in finished.sources.values())
-    parts = [
-        f"---\n{yaml.safe_dump(_front_matter(finished, licence), sort_keys=False)}---",
-        f"# {markdown(finished.benchmark.name)}",
-        *map(markdown, finished.about),
-        f"Language: {markdown(finished.benchmark.language)}.",
-        "## Composition",
-        *_composition(finished),
-        "## Sources and licences",
-        _sources(finished),
-        f"The licence that follows for the whole: **{markdown(licence)}**."
-        + "".join(f" Note: {markdown(remark)}." for remark in remarks),
-        "## Verification",
-        _verification(finished),
-        "## Make it again",
-        "In a project with the same configuration and kept translations:",
-        f"```\ndvc exp run -S benchmark={one_line(finished.benchmark.name)}\n"
-        "bears attest FOLDER   # this folder\n```",
-        f"Root digest: `{attestation.root}`",
-    ]
-    return "\n\n".join(parts) + "\n"
+    questions = Counter((q.source_dataset, q.question_type) for q in finished.questions)
+    documents = Counter(d.original_source for d in finished.documents)
+    gold = Counter(d.original_source for d in finished.documents if d.is_gold)
+    findings = Counter((f["severity"], f["check"]) for f in finished.findings)
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, keep_trailing_newline=True
+    )
+    environment.filters |= {"escaped": markdown, "line": one_line}
+    environment.globals |= {"table": markdown_table}
+    return environment.from_string(part("bears.publishing", "card.md.j2")).render(
+        finished=finished,
+        front=yaml.safe_dump(_front_matter(finished, licence), sort_keys=False),
+        questions=[[*place, str(n)] for place, n in sorted(questions.items())],
+        documents=[[name, str(n), str(gold[name])] for name, n in sorted(documents.items())],
+        sources=[*map(_source, finished.provenance)],
+        licence=licence,
+        remarks=remarks,
+        findings=[[*check, str(n)] for check, n in sorted(findings.items())],
+        root=attestation.root,
+    )
 
 
 def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
@@ -141,42 +136,16 @@ def _front_matter(finished: Finished, licence: str) -> dict[str, Any]:
         "task_categories": ["text-retrieval", "question-answering"],
         "size_categories": [f"{SIZES[power - 1]}<n<{SIZES[power]}" if power else "n<1K"],
         "configs": [
-            {"config_name": name, "data_files": [{"split": "test", "path": path}]}
-            for name, path in PARQUET.items()
+            {"config_name": name, "data_files": [{"split": "test", "path": _parquet(name)}]}
+            for name in PARQUET
         ],
     }
 
 
-def _composition(finished: Finished) -> list[str]:
-    questions = Counter((q.source_dataset, q.question_type) for q in finished.questions)
-    documents = Counter(d.original_source for d in finished.documents)
-    gold = Counter(d.original_source for d in finished.documents if d.is_gold)
-    asked = ([*place, n] for place, n in sorted(questions.items()))
-    pool = ([source, n, gold[source]] for source, n in sorted(documents.items()))
-    return [
-        _table(["source", "type", "questions"], asked),
-        _table(["source", "documents", "of them gold"], pool),
-    ]
-
-
-def _sources(finished: Finished) -> str:
-    rows = []
-    for row in finished.provenance:
-        origin, revision = origin_of(row) or "a local folder", row.get("revision", "")
-        files = "; ".join(f"{file['name']} sha256 {file['sha256']}" for file in row["files"])
-        rows.append([row["source"], origin, revision, row["licence"], files])
-    return _table(["source", "from", "revision", "licence", "files"], rows)
-
-
-def _verification(finished: Finished) -> str:
-    counts = Counter((f["severity"], f["check"]) for f in finished.findings)
-    if not counts:
-        return "Every check passed without a finding."
-    return _table(["severity", "check", "findings"], ([*of, n] for of, n in sorted(counts.items())))
-
-
-def _table(header: Sequence[str], rows: Iterable[Sequence[Any]]) -> str:
-    return markdown_table(header, [[str(cell) for cell in row] for row in rows]).rstrip("\n")
+def _source(row: Mapping[str, Any]) -> list[str]:
+    files = "; ".join(f"{file['name']} sha256 {file['sha256']}" for file in row["files"])
+    origin = origin_of(row) or "a local folder"
+    return [row["source"], origin, row.get("revision", ""), row["licence"], files]
 
 
 def write_beir(finished: Finished, folder: Path) -> None:
