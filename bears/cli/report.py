@@ -40,8 +40,8 @@ def write_report(
         measure: the measure that decides, such as recall@10
         top: documents of each system, 1 to 100; default: 10
         prefer: what chooses among systems that do not differ significantly; default: quality
-        judge: write a page, too, on which people judge what these systems found and nobody judged;
-            each question links to its documents there
+        judge: also write a page on which people judge those found documents that have no judgement
+            yet; each question links to its own
     """
     if not 1 <= top <= 100:
         raise ConfigurationError(f"--top is {top}; expected a whole number from 1 to 100")

@@ -200,7 +200,7 @@ def test_the_judge_reads_answers_in_the_language_that_is_given(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """As SQuAD's script does, English drops its articles; "the" is none of Dutch."""
+    """As SQuAD's script does, English drops its articles; Dutch does not know "the"."""
     monkeypatch.chdir(ROOT)
     labels = tmp_path / "labels.json"
     labels.write_text(json.dumps([{**ROW, "gold_answers": ["The Hague"], "answer": "In Hague."}]))

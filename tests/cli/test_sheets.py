@@ -379,7 +379,7 @@ def test_the_report_leads_to_the_documents_of_a_question_and_says_who_judged(
     assert "judge these.html: open it" in workspace.python("bears", *words)
     asked = next(iter(csv.DictReader(StringIO(workspace.text(QUESTIONS)))))["question_id"]
     with shown(chrome, workspace.root / "report.html", f"q={asked}", "#browser .open") as window:
-        link = window.get_by_text("documents that nobody has judged")
+        link = window.get_by_text("documents without a judgement")
         count = int("".join(filter(str.isdigit, link.inner_text())))
         link.click()
         window.wait_for_selector("#desk > *")
@@ -396,4 +396,4 @@ def test_the_report_leads_to_the_documents_of_a_question_and_says_who_judged(
     with shown(chrome, workspace.root / "report.html", f"q={asked}", "#browser .open") as window:
         said = window.locator("#browser .open").inner_text()
     assert said.count("not relevant · Ada") == count > 0
-    assert "nobody has judged" not in said
+    assert "without a judgement" not in said
