@@ -10,6 +10,7 @@ import pytest
 from scipy import stats
 
 from bears.errors import ConfigurationError
+from bears.evaluation.answers.confidence import calibration_errors
 from bears.evaluation.clusters import share_interval, wilson
 from bears.evaluation.evaluate import METRICS, Measure, parse_measure
 from bears.evaluation.measures.kor_map_official import official_score
@@ -207,3 +208,14 @@ def test_correct_retrievals_count_questions_and_repeats() -> None:
     sources = [("a", "a", "b"), (), ("c", "b")]
     gold = [("b",), ("b",), ("b", "c")]
     assert [correct_retrievals(sources, gold, k) for k in (1, 2, 3)] == [1, 1, 2]
+
+
+def test_calibration_errors_of_three_bins_worked_by_hand() -> None:
+    """Gaps of .3, .2 and .1; BrowseComp-Plus' program leaves out the last bin."""
+    shares = {0.1: 40, 0.5: 30, 0.9: 80}
+    stated = [confidence for confidence in shares for _ in range(100)]
+    right = [float(n < hits) for hits in shares.values() for n in range(100)]
+    found = calibration_errors(stated, right)
+    assert found["calibration_error"] == pytest.approx(((0.09 + 0.04 + 0.01) / 3) ** 0.5)
+    assert found["browsecomp_calibration_error"] == pytest.approx(((0.09 + 0.04) / 3) ** 0.5)
+    assert calibration_errors([None, None], [1.0, 0.0]) == {}
