@@ -38,9 +38,10 @@ def import_traces(
     Tempo, logs of Inspect, and run files of BrowseComp-Plus; also as .gz. Spans of one trace may be
     on any lines of any files. A trace is of the question that the input of its root has, else the
     first message of a user, or that an attribute names by its question_id; several traces of one
-    question are its repeats. A tool that finds documents of the benchmark is a search. `bears
-    compare`, `bears gate` and `bears answers judge` take the file that it writes. Only searches,
-    calls of models, the answer and the times are kept of what was recorded.
+    question are its repeats. A tool that finds documents of the benchmark is a search; without such
+    a tool, so is another operation that does. `bears compare`, `bears gate` and `bears answers
+    judge` take the file that it writes. Only searches, calls of models, the answer and the times
+    are kept of what was recorded.
 
     Args:
         files: files, or folders of them

@@ -16,7 +16,7 @@ from bears.errors import FormatError
 from bears.files.intake.files import json_value
 from bears.files.intake.yaml_text import table_of
 from bears.retrieval.outside.matching import SOURCES, Passage, PassageMatcher, Reply, Step
-from bears.sources.folder.fields import ENDS_ASKING
+from bears.sources.folder.fields import ENDS_ASKING, messages_in
 from bears.trace import ModelCall
 from bears.types import Question
 
@@ -40,6 +40,8 @@ PRINTED = re.compile(r"[\[(]*\w+\(\w+=.*\)[\])]*", re.DOTALL)
 """An object as Python prints it."""
 FINAL = "final_answer"
 """The tool whose argument is an agent's answer."""
+NO_SEARCH = ("LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "EVALUATOR", "GUARDRAIL", "PROMPT")
+"""The kinds of what is not a search, or needs no evidence that it is one."""
 Attributes = Mapping[str, Any]
 
 
@@ -93,7 +95,7 @@ class Operation:
         query: of a search.
         said: its output as a text.
         named: the value of the attribute that names the question.
-        tool: its name, if it is a call of one.
+        tool: its name, if it is a call of one, or of an unknown kind.
         passages: of a search or a tool, see `PassageMatcher.keep`; None if they are not known.
         found: how many of them are from a document of the benchmark.
     """
@@ -229,8 +231,10 @@ def operation(
     if kind in ("RETRIEVER", "RERANKER"):
         prefix = "retrieval.documents" if kind == "RETRIEVER" else "reranker.output_documents"
         passages = _documents(span, prefix)
+    elif kind == "TOOL":
+        passages = passages_in(output, matcher)
     else:
-        passages = passages_in(output, matcher) if kind == "TOOL" else None
+        passages = None if kind in NO_SEARCH else tuple(_listed(output, matcher))
     kept = None if passages is None else tuple(map(matcher.keep, passages))
     asked: Iterable[str] = ()
     heard = [*_messages(span)] if kind == "LLM" or not span.parent_id else []
@@ -240,7 +244,9 @@ def operation(
         asked = heard[-1:] or _root_texts(span)
     query = text_of(span.first(*INPUTS), ASKED)
     said = text_of(output, (*SAID, FINAL)) or _replied(span)
-    tool = str(span.first(*NAMES["tools"]) or span.name) if kind == "TOOL" else ""
+    tool = "" if kind in NO_SEARCH else span.name
+    if kind == "TOOL":
+        tool = str(span.first(*NAMES["tools"]) or span.name)
     if tool == FINAL:
         said = text_of(span.first(*INPUTS), ("kwargs", *SAID, "args"))
     return Operation(
@@ -267,30 +273,46 @@ def _short(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(intern(text) for text in texts if len(text) <= LONGEST)
 
 
-def tools_that_search(operations: Iterable[Operation]) -> Counter[str]:
-    """Return the tools of whose calls at least half found documents, each with its calls."""
-    calls = [each for each in operations if each.tool]
-    all_calls = Counter(each.tool for each in calls)
-    found = Counter(each.tool for each in calls if each.found)
-    return Counter({tool: n for tool, n in all_calls.items() if 2 * found[tool] >= n})
+def tools_that_search(operations: Sequence[Operation]) -> Counter[str]:
+    """Return the tools of whose calls at least half found documents, each with its calls.
+
+    If there is none, and no retriever, plain spans whose results have documents are searches; of
+    those within each other, the innermost.
+    """
+    found = _that_find(each for each in operations if each.kind == "TOOL")
+    if found or any(each.kind == "RETRIEVER" for each in operations):
+        return found
+    known = {each.span_id: each for each in operations}
+    outer = {o.span_id for each in operations if each.found for o in _above(each, known)}
+    return _that_find(each for each in operations if each.span_id not in outer)
+
+
+def _that_find(calls: Iterable[Operation]) -> Counter[str]:
+    every, found = Counter[str](), Counter[str]()
+    for each in calls:
+        every[each.tool] += bool(each.tool)
+        found[each.tool] += bool(each.found)
+    return Counter({tool: n for tool, n in every.items() if n and 2 * found[tool] >= n})
 
 
 def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorded:
     """Return what the operations of one trace say.
 
     A span of a retriever is a search, unless it is within another one. So is a call of one of the
-    ``tools`` without a retriever in it. A reranker puts the passages of the search before it into
-    another order. Of nested calls of a model, the inner one counts. The answer is what the root
-    says, else the argument of `FINAL`, else the last text of a model.
+    ``tools`` without a retriever in it, and the innermost of plain spans called so. A reranker puts
+    the passages of the search before it into another order. Of nested calls of a model, the inner
+    one counts. The answer is what the root says, else the argument of `FINAL`, else the last text
+    of a model.
     """
     ordered = sorted(operations, key=lambda each: (each.start, each.span_id))
     known = {each.span_id: each for each in ordered}
     above = {each.span_id: [*_above(each, known)] for each in ordered}
     # Spans that are within each other have no root.
     root = next((each for each in ordered if not above[each.span_id]), ordered[0])
-    searching = {
-        outer.span_id for o in ordered if o.kind == "RETRIEVER" for outer in above[o.span_id]
-    }
+    finding = (
+        o for o in ordered if o.kind == "RETRIEVER" or (o.kind != "TOOL" and o.tool in tools)
+    )
+    searching = {outer.span_id for o in finding for outer in above[o.span_id]}
     asking = {outer.span_id for o in ordered if o.kind == "LLM" for outer in above[o.span_id]}
     steps: list[Step] = []
     calls = [each for each in ordered if each.call and each.span_id not in asking]
@@ -303,7 +325,7 @@ def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorde
             steps[-1] = _reranked(steps[-1], each.passages)
         elif each.tool in tools and each.span_id not in searching:
             steps.append(Step(each.query, each.passages, each.seconds))
-        elif each.tool not in ("", FINAL) and each.span_id not in searching:
+        elif each.kind == "TOOL" and each.tool != FINAL and each.span_id not in searching:
             unread[each.tool] = None
     finals = [each.said for each in ordered if each.tool == FINAL]
     said = [root.said, *reversed(finals), *(call.said for call in reversed(calls))]
@@ -324,7 +346,7 @@ def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorde
         reply,
         tuple(texts),
         named,
-        tuple(unread),
+        tuple(filter(None, unread)),
         heard=heard,
         start=ordered[0].start,
         session=session,
@@ -464,6 +486,16 @@ def _found_in(value: Any, matcher: PassageMatcher) -> list[Passage]:
     first = documents.index(most)
     others = (n for n, own in enumerate(documents) if own and own.isdisjoint(most))
     return [each for n in sorted([first, *others]) for each in found[n]]
+
+
+def _listed(value: Any, matcher: PassageMatcher) -> list[Passage]:
+    """Return the passages in the lists of a value; messages are said, and not found."""
+    value = _value(value)
+    if isinstance(value, Mapping):
+        return [each for part in value.values() for each in _listed(part, matcher)]
+    if not isinstance(value, list) or messages_in(value):
+        return []
+    return _found_in(value, matcher)
 
 
 def _of_texts(texts: Sequence[str], matcher: PassageMatcher) -> Passage | None:

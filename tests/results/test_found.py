@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
@@ -75,6 +76,53 @@ def test_what_a_tool_finds_is_known_in_any_form(
     matcher = PassageMatcher(TEXTS)
     passages = passages_in(output, matcher) or ()
     assert [chunk.doc_id for chunk in matcher.chunks(passages)] == found
+
+
+def observed(name: str, parent: str | None, output: Any, kind: str = "SPAN") -> dict[str, Any]:
+    """An observation of Langfuse, whose decorator makes plain spans of functions."""
+    about = {"id": name, "traceId": "t", "parentObservationId": parent, "type": kind, "name": name}
+    second = len(name)
+    return about | {
+        "input": {"args": ["How long is the guarantee?"]},
+        "output": output,
+        "startTime": f"2026-05-01T10:00:{second:02}Z",
+        "endTime": f"2026-05-01T10:00:{second + 1:02}Z",
+    }
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(sorted(ITEMS)),
+    st.sampled_from(sorted({*LISTS} - {"by rank"})),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=2, max_size=3, unique=True),
+    st.booleans(),
+    st.sampled_from(["", "RETRIEVER", "TOOL"]),
+)
+def test_a_plain_span_searches_if_its_results_have_documents_and_nothing_else_searches(
+    item: str, listed: str, found: list[str], alone: bool, beside: str
+) -> None:
+    results = LISTS[listed]([ITEMS[item](name) for name in found])
+    said = [{"role": "user", "content": TEXTS["cleaning.md"]}]
+    spans = [
+        observed("ask", None, {"answer": "two years", "contexts": results, "messages": said}),
+        observed("prompt", "ask", TEXTS["repairs.md"]),
+        observed("history", "ask", said),
+    ]
+    if not alone:
+        spans.append(observed("fetch", "ask", results))
+    if beside:
+        spans.append(observed("beside", "ask", [ITEMS["named"]("repairs.md")], beside))
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "spans.jsonl"
+        file.write_text("".join(f"{json.dumps(span)}\n" for span in spans), encoding="utf-8")
+        matcher = PassageMatcher(TEXTS)
+        (one,), searches = read_recorded([file], matcher)
+    (step,) = one.reply.steps
+    ids = [chunk.doc_id for chunk in matcher.chunks(step.passages or ())]
+    assert ids == (["repairs.md"] if beside else found)
+    plain = {"": {"ask" if alone else "fetch": 1}, "RETRIEVER": {}, "TOOL": {"beside": 1}}
+    assert searches == plain[beside]
+    assert (one.reply.answer, one.unread) == ("two years", ())
 
 
 @pytest.mark.parametrize("heading", ["### {}", "Source: {}", "[1] {}", "**{}**"])
