@@ -276,8 +276,8 @@ def _short(texts: Iterable[str]) -> tuple[str, ...]:
 def tools_that_search(operations: Sequence[Operation]) -> Counter[str]:
     """Return the tools of whose calls at least half found documents, each with its calls.
 
-    If there is none, and no retriever, plain spans whose results have documents are searches; of
-    those within each other, the innermost.
+    Without such a tool and without a retriever, plain spans whose results have documents are
+    searches; of those within each other, the innermost.
     """
     found = _that_find(each for each in operations if each.kind == "TOOL")
     if found or any(each.kind == "RETRIEVER" for each in operations):
@@ -489,7 +489,7 @@ def _found_in(value: Any, matcher: PassageMatcher) -> list[Passage]:
 
 
 def _listed(value: Any, matcher: PassageMatcher) -> list[Passage]:
-    """Return the passages in the lists of a value; messages are said, and not found."""
+    """Return the passages in the lists of a value, but for lists of messages."""
     value = _value(value)
     if isinstance(value, Mapping):
         return [each for part in value.values() for each in _listed(part, matcher)]
