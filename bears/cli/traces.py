@@ -35,13 +35,13 @@ def import_traces(
 
     Reads OTLP (JSON or protobuf) with the attributes of OpenInference or of OpenTelemetry's
     conventions for generative AI, exports of Phoenix, Langfuse, LangSmith, MLflow, Jaeger and
-    Tempo, logs of Inspect, and run files of BrowseComp-Plus; also as .gz. Spans of one trace may be
-    on any lines of any files. A trace is of the question that the input of its root has, else the
-    first message of a user, or that an attribute names by its question_id; several traces of one
-    question are its repeats. A tool that finds documents of the benchmark is a search; without such
-    a tool, so is another operation that does. `bears compare`, `bears gate` and `bears answers
-    judge` take the file that it writes. Only searches, calls of models, the answer and the times
-    are kept of what was recorded.
+    Tempo, logs of Inspect, run files of BrowseComp-Plus, and logs with an object for each question;
+    also as .gz. Spans of one trace may be on any lines of any files. A trace is of the question
+    that the input of its root has, else the first message of a user, or that an attribute names by
+    its question_id; several traces of one question are its repeats. A tool that finds documents of
+    the benchmark is a search; without such a tool, so is another operation that does. `bears
+    compare`, `bears gate` and `bears answers judge` take the file that it writes. Only searches,
+    calls of models, the answer and the times are kept of what was recorded.
 
     Args:
         files: files, or folders of them

@@ -12,6 +12,7 @@
 | Tempo | ``batches``, or ``trace`` |
 | BrowseComp-Plus | ``query_id`` with ``retrieved_docids`` |
 | Inspect | the ending ``.eval`` |
+| a program's own log | a field that is called like a question |
 """
 
 import re
@@ -27,6 +28,7 @@ from typing import Any
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.tables import parquet_rows
+from bears.files.records import digest_of
 from bears.results.recorded import (
     KINDS,
     NAMES,
@@ -41,8 +43,10 @@ from bears.results.recorded import (
     tools_that_search,
 )
 from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Step
+from bears.sources.folder.fields import CODE, Field, fields_of
 
 MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
+CLOCK = re.compile(r"\d:\d\d")
 CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
 BRACKETED = (re.compile(r"\[([^\[\]]*)\]"), re.compile(r"【([^【】]*)】"))
 
@@ -173,10 +177,12 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
         yield _langfuse(row)
     elif "context" in row or "context.trace_id" in row:
         yield _exported(row)
+    elif logged := _logged(row):
+        yield logged
     else:
         raise FormatError(
             f"{where}: not a trace; expected OTLP, Phoenix, Langfuse, LangSmith, MLflow, Jaeger, "
-            "Tempo, Inspect or BrowseComp-Plus, found an object with "
+            "Tempo, Inspect, BrowseComp-Plus or rows with a question, found an object with "
             f"{', '.join(map(str, row))!s:.80}"
         )
 
@@ -276,6 +282,23 @@ def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
     start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
     names = (str(row["traceId"]), str(row["id"]), str(row.get("parentObservationId") or ""))
     return RecordedSpan(*names, str(row.get("name", "")), start, end, found)
+
+
+def _logged(row: Mapping[str, Any]) -> RecordedSpan | None:
+    """Return a row of a program's own log: a question, and what came of it; None if none asks."""
+    every = fields_of([row]).values()
+    fields = [each for each in every if not each.share(CODE.fullmatch)]
+    asked, said = (
+        max(fields, key=lambda each: (each.named(role), each.cells[0].asks), default=Field(""))
+        for role in ("question", "answer")
+    )
+    if not asked.cells or not (asked.named("question") or asked.cells[0].asks):
+        return None
+    answer = said.cells[0].value if said.named("answer") else ""
+    times = (each.cells[0].value for each in every if each.share(CLOCK.search))
+    start = next((at for text in times if (at := _time(text)) is not None), None)
+    given = {"input.value": asked.cells[0].value, "output.value": {"answer": answer, "row": row}}
+    return RecordedSpan(digest_of(row), asked.name, "", "row", start, None, {**row, **given})
 
 
 def _time(value: Any) -> float | None:

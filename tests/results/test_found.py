@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from datetime import UTC, datetime
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -123,6 +124,37 @@ def test_a_plain_span_searches_if_its_results_have_documents_and_nothing_else_se
     plain = {"": {"ask" if alone else "fetch": 1}, "RETRIEVER": {}, "TOOL": {"beside": 1}}
     assert searches == plain[beside]
     assert (one.reply.answer, one.unread) == ("two years", ())
+
+
+@settings(max_examples=100, deadline=None)
+@given(
+    st.sampled_from(["query", "user_message", "request.question", "payload.input.prompt", "Frage"]),
+    st.sampled_from(["answer", "bot_response", "response.text", "output.final.reply", "Antwort"]),
+    st.sampled_from(["sources", "retrieved", "response.context", "output.documents"]),
+    st.sampled_from(sorted(ITEMS)),
+    st.lists(st.sampled_from(sorted(TEXTS)), min_size=2, max_size=3, unique=True),
+)
+def test_a_row_of_a_programs_own_log_is_a_trace(
+    asked: str, said: str, listed: str, item: str, found: list[str]
+) -> None:
+    question, answer = "How long is the guarantee of this pump?", "It is two years."
+    row: dict[str, Any] = {"ts": "2026-05-01T10:00:00Z", "level": "INFO", "request_id": "a-17"}
+    values = (question, answer, [ITEMS[item](name) for name in found])
+    for name, value in zip((asked, said, listed), values, strict=True):
+        *outer, last = name.split(".")
+        into = row
+        for each in outer:
+            into = into.setdefault(each, {})
+        into[last] = value
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "log.jsonl"
+        file.write_text(f"{json.dumps(row)}\n", encoding="utf-8")
+        matcher = PassageMatcher(TEXTS)
+        (one,), searches = read_recorded([file], matcher)
+    assert (one.question, one.reply.answer, searches) == (question, answer, {"row": 1})
+    assert one.start == datetime(2026, 5, 1, 10, tzinfo=UTC).timestamp()
+    (step,) = one.reply.steps
+    assert [chunk.doc_id for chunk in matcher.chunks(step.passages or ())] == found
 
 
 @pytest.mark.parametrize("heading", ["### {}", "Source: {}", "[1] {}", "**{}**"])
