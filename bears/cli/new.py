@@ -18,7 +18,7 @@ from bears.files.visible import one_line
 from bears.layout import CONF, PARAMS
 from bears.results.drawn import ROLES, draw_benchmark
 from bears.sources.folder.asked import ENDINGS, looks_asked
-from bears.sources.folder.read import QUESTIONS, table_of
+from bears.sources.folder.read import QUESTIONS, questions_file
 from bears.sources.inspection import Look
 from bears.sources.location import dataset_of
 
@@ -201,7 +201,7 @@ def _guessed(
 
 def _questions_in(folder: Path) -> Path | None:
     """Return the only file of a folder that has questions, unless one has the usual name."""
-    if table_of(folder):
+    if questions_file(folder):
         return None
     files = (path for path in sorted(folder.glob("*.*")) if path.suffix.lower() in ENDINGS)
     found = [path for path in files if looks_asked(path)]
@@ -216,7 +216,7 @@ def _questions_in(folder: Path) -> Path | None:
 def _print(look: Look, project: Path) -> None:
     """Print what was found and guessed."""
     source = look.source
-    table = table_of(project / source.path, source.settings.get("questions", ""))
+    table = questions_file(project / source.path, source.settings.get("questions", ""))
     lines = [
         f"language: {source.language}, guessed; licence: {source.licence}",
         f"{'at least ' * look.cut}{look.documents} documents, {look.questions} questions with gold"

@@ -75,7 +75,7 @@ def read_folder(parts: Parts, folder: Path) -> Iterator[RowRecords]:
         FormatError: the file of questions cannot be read.
     """
     settings = parts.settings(FolderSettings)
-    table = table_of(folder, settings.questions)
+    table = questions_file(folder, settings.questions)
     if table and not settings.questions and leads_outside(table, folder):
         raise SourceError(
             f"{table} is a link to a file outside of the folder, which is not read. Copy the file "
@@ -131,7 +131,7 @@ def texts_of(folder: Path, record: Path) -> dict[str, str]:
     return {each.doc_id: each.content for each in every if isinstance(each, Document)}
 
 
-def table_of(folder: Path, named: str = "") -> Path | None:
+def questions_file(folder: Path, named: str = "") -> Path | None:
     """Return the file of a folder's questions, if there is one. Raises SourceError if two are."""
     if named:
         path = folder / named
