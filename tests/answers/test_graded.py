@@ -163,6 +163,7 @@ def test_of_a_trace_the_documents_are_graded_that_it_found(
     assert [each.name for each in row.items] == names
 
 
+@pytest.mark.slow
 def test_nuggets_are_written_reviewed_and_looked_for(
     answering: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -194,6 +194,7 @@ def test_the_core_needs_neither_torch_nor_a_client_of_a_vector_store() -> None:
     assert core | {"qdrant-client"} <= more
 
 
+@pytest.mark.slow
 def test_a_benchmark_that_is_not_translated_has_its_memory_in_git() -> None:
     """A queued experiment has only what git tracks; DVC wants all of it, and nothing empty."""
     for benchmark in names("benchmark"):

@@ -247,6 +247,7 @@ def lines_of_a_run(draw: st.DrawFn) -> str:
     return "".join(lines)
 
 
+@pytest.mark.slow
 @settings(max_examples=500, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(lines_of_a_run())
 @example("q1\tQ0\tpage 1\t1\t0.5\tt\n")

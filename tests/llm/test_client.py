@@ -101,6 +101,7 @@ def texts(answers: dict[str, Outcome]) -> dict[str, str]:
     return {k: answer.text for k, answer in answers.items() if isinstance(answer, ChatAnswer)}
 
 
+@pytest.mark.slow
 def test_every_request_is_answered_once() -> None:
     with ProviderServer("tests.llm.test_client:shout") as server:
         answers = ask(Online(endpoint(server), Models()), asked(100))
@@ -261,6 +262,7 @@ def moved(request: Json) -> Json:
     return {"text": "", "status": 307, "headers": {"Location": f"{to}?key=hunter2"}}
 
 
+@pytest.mark.slow
 def test_texts_and_key_are_not_sent_where_a_server_points_to() -> None:
     with ProviderServer() as other, ProviderServer(f"{__name__}:moved") as server:
         request = ChatRequest("key", "", f"{other.url}/chat/completions")

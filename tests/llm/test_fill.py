@@ -161,6 +161,7 @@ def test_answers_are_counted_over_all_fills_and_the_best_doubtful_one_is_kept(
     assert list(counts.values()) == [3] * STONES
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("fault", ["refusal", "bad_request"])
 def test_a_text_that_keeps_failing_stays_missing(fault: str, here: Here) -> None:
     at, server = here()

@@ -222,6 +222,7 @@ def test_the_stage_fills_by_itself_and_asks_for_nothing_that_the_journal_has(beg
     assert at.written() == other.written()
 
 
+@pytest.mark.slow
 def test_a_reply_that_cannot_be_used_is_requested_again_and_never_kept(begin: Begin) -> None:
     at, calm = begin("careless"), begin()
     for each in (at, calm):

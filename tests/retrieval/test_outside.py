@@ -101,6 +101,7 @@ def found(searcher: OutsideSearcher) -> list[list[Chunk]]:
     return [[searcher.places[hit.doc_id] for hit in ranking] for ranking in rankings]
 
 
+@pytest.mark.slow
 def test_passages_are_matched_and_what_was_answered_is_not_asked_twice(
     address: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

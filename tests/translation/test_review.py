@@ -77,6 +77,7 @@ def refilled(at: Desk, server: ProviderServer) -> list[tuple[str, str]]:
     return asked(server.prompts()[count:])
 
 
+@pytest.mark.slow
 def test_a_clean_benchmark_needs_no_review(here: Here) -> None:
     at = filled(here)
     assert "0 texts to look at" in at.run("review", "--export", str(at.root / "f.csv"))
@@ -151,6 +152,7 @@ def test_an_answer_is_sent_back_together_with_its_document(here: Here) -> None:
     assert replayed(at) == before
 
 
+@pytest.mark.slow
 def test_an_answer_from_the_glossary_that_was_sent_back_is_translated_by_itself(here: Here) -> None:
     at, server = here("moody_and_markless")
     refilled(at, server)
