@@ -9,7 +9,7 @@ from subprocess import run
 
 import pytest
 
-from tests.workspace import ROOT
+from tests.workspace import ROOT, finished
 
 MINI = "data/mini/translated"
 ARGUMENTS = {
@@ -48,11 +48,16 @@ def test_every_program_has_arguments() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", sorted(ARGUMENTS.keys() - ELSEWHERE.keys()))
-def test_a_program_runs_to_its_end(name: str, tmp_path: Path) -> None:
+def test_a_program_runs_to_its_end(
+    name: str, tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:
     needed = NEEDS.get(name, "")
     if needed and not find_spec(needed):
         pytest.skip(f"{needed} is not installed")
     words = [word.replace("{folder}", str(tmp_path)) for word in ARGUMENTS[name]]
+    if MINI in words:
+        made, _ = finished(tmp_path_factory.getbasetemp())
+        words = [str(made.root / word) if word == MINI else word for word in words]
     if missing := [w for w in words if w.startswith("data/") and not (ROOT / w).is_dir()]:
         pytest.skip(f"{missing[0]} is not here: run `dvc repro`")
     ended = run(
