@@ -39,10 +39,9 @@ def pool(
         raise FormatError(f"--depth is {depth}; expected at least 1")
     config = composed(benchmark)
     records = records_of(selected(config).benchmark.name)
-    documents = {d.doc_id: d for d in stream_documents(records.corpus)}
     words = [word.strip() for word in systems.split(",") if word.strip()]
-    runs = runs_to_judge(words, config, records, documents)
-    rows = to_judge(records, documents, [*runs.values()], depth, without_gold)
+    runs = runs_to_judge(words, config, records)
+    rows = to_judge(records, runs, depth, without_gold)
     said = SHEET.write(file, rows, ["judgements", "import"])
     asked = {row["record_id"] for row in rows}
     print(

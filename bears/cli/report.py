@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Sequence
 from os.path import relpath
 from pathlib import Path
+from urllib.parse import quote
 
 from bears.errors import ConfigurationError, FormatError
 from bears.evaluation.evaluate import our_name
-from bears.files.records import stream_documents, write_text
+from bears.files.records import write_text
 from bears.layout import BenchmarkFiles
 from bears.publishing.report.advice import Prefer
 from bears.publishing.report.page import report
@@ -61,12 +62,12 @@ def write_report(
     main = our_name(measure) or records.evaluate.main
     order = [question.question_id for question in records.questions]
     described = [system.only(order) for system in shown]
-    asked, said = Counter[str](), ""
+    asked, said, address = Counter[str](), "", ""
     if judge:
-        documents = {each.doc_id: each for each in stream_documents(records.corpus)}
-        rows = to_judge(records, documents, [each.found for each in described], top, False)
+        rows = to_judge(records, {each.name: each.found for each in described}, top, False)
         said = f"; {judge}: {SHEET.write(judge, rows, ['judgements', 'import'])}"
         asked.update(row["record_id"] for row in rows)
+        address = quote(Path(relpath(judge, out.parent)).as_posix())
     text = report(
         records,
         choice.sources,
@@ -76,7 +77,7 @@ def write_report(
         top,
         prefer,
         decides=bool(measure),
-        judge=(relpath(judge, out.parent), asked) if judge else ("", asked),
+        judge=(address, asked),
     )
     write_text(out, text)
     what = f"{len(shown)} systems" if len(shown) > 1 else "1 system"

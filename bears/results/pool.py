@@ -8,6 +8,8 @@ from typing import Any, Literal
 from bears.config.ledger.entries import PairDecision
 from bears.config.ledger.sheet import WHOLE, Row, Sheet
 from bears.config.typed import parse
+from bears.errors import FormatError
+from bears.files.records import stream_documents
 from bears.identity import path_of
 from bears.results.records import Records
 from bears.retrieval.chunking import texts_of
@@ -59,21 +61,29 @@ def _shuffled(question_id: str) -> Callable[[str], bytes]:
 
 
 def to_judge(
-    records: Records,
-    documents: Mapping[str, Document],
-    runs: Collection[ChunkRun],
-    depth: int,
-    without_gold: bool,
+    records: Records, runs: Mapping[str, ChunkRun], depth: int, without_gold: bool
 ) -> list[dict[str, Any]]:
     """Return the rows of `SHEET`; those of questions without gold come first.
 
     Args:
-        documents: of the benchmark, by their ids.
-        runs, depth: see `pooled`.
+        runs: of the systems, by their names.
+        depth: see `pooled`.
         without_gold: whether to leave out all other questions.
+
+    Raises:
+        FormatError: a run has a document that is not in the benchmark.
     """
+    documents = {each.doc_id: each for each in stream_documents(records.corpus)}
     questions = {q.question_id: q for q in records.source}
-    found = {hit.chunk for run in runs for ranking in run.values() for hit in ranking}
+    found: set[Chunk] = set()
+    for name, run in runs.items():
+        for chunk in {hit.chunk for ranking in run.values() for hit in ranking}:
+            if chunk.doc_id not in documents:
+                raise FormatError(
+                    f"{name}: its document {chunk.doc_id!r:.80} is not in the benchmark as it is "
+                    "now"
+                )
+            found.add(chunk)
     texts = texts_of(documents.values(), found)
     chunks = {chunk.name: chunk for chunk in texts}
     cut = ChunksOfDocuments(documents.values(), texts)
@@ -82,7 +92,7 @@ def to_judge(
         if decision.question_id in judged:
             judged[decision.question_id].add(decision.doc_id)
     unknown = {key: names for key, names in judged.items() if not questions[key].judged}
-    chosen = pooled(runs, depth, unknown if without_gold else {**unknown, **judged})
+    chosen = pooled(runs.values(), depth, unknown if without_gold else {**unknown, **judged})
     return [
         {
             **{"record_id": key, "doc_id": chunk.doc_id},

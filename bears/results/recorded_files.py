@@ -28,7 +28,6 @@ from typing import Any
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.tables import parquet_rows
-from bears.files.records import digest_of
 from bears.results.recorded import (
     KINDS,
     NAMES,
@@ -98,11 +97,11 @@ def _read(path: Path) -> Iterator[RecordedSpan | Recorded]:
     if path.suffix == ".eval":
         yield from _inspect(path)
         return
-    for row in _rows(path):
+    for number, row in enumerate(_rows(path), start=1):
         if "retrieved_docids" in row and "query_id" in row:
             yield _browsecomp(row)
         else:
-            yield from _spans(row, str(path))
+            yield from _spans(row, f"{path}, record {number}")
 
 
 def _files(path: Path) -> list[Path]:
@@ -177,7 +176,7 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
         yield _langfuse(row)
     elif "context" in row or "context.trace_id" in row:
         yield _exported(row)
-    elif logged := _logged(row):
+    elif logged := _logged(row, where):
         yield logged
     else:
         raise FormatError(
@@ -284,21 +283,25 @@ def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
     return RecordedSpan(*names, str(row.get("name", "")), start, end, found)
 
 
-def _logged(row: Mapping[str, Any]) -> RecordedSpan | None:
+def _logged(row: Mapping[str, Any], where: str) -> RecordedSpan | None:
     """Return a row of a program's own log: a question, and what came of it; None if none asks."""
     every = fields_of([row]).values()
     fields = [each for each in every if not each.share(CODE.fullmatch)]
     asked, said = (
-        max(fields, key=lambda each: (each.named(role), each.cells[0].asks), default=Field(""))
+        max(fields, key=lambda each: (each.named(role), _asks(each)), default=Field(""))
         for role in ("question", "answer")
     )
-    if not asked.cells or not (asked.named("question") or asked.cells[0].asks):
+    if not (asked.named("question") or _asks(asked)):
         return None
     answer = said.cells[0].value if said.named("answer") else ""
     times = (each.cells[0].value for each in every if each.share(CLOCK.search))
     start = next((at for text in times if (at := _time(text)) is not None), None)
     given = {"input.value": asked.cells[0].value, "output.value": {"answer": answer, "row": row}}
-    return RecordedSpan(digest_of(row), asked.name, "", "row", start, None, {**row, **given})
+    return RecordedSpan(where, asked.name, "", "row", start, None, {**row, **given})
+
+
+def _asks(each: Field) -> bool:
+    return each.spoken or any(cell.asks for cell in each.cells[:1])
 
 
 def _time(value: Any) -> float | None:

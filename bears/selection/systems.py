@@ -1,6 +1,6 @@
 """The systems that the words of a command name."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
 
@@ -53,13 +53,11 @@ def main_of(systems: Sequence[System]) -> str:
     return parse(EvaluationSettings, composed(name)["evaluate"], "evaluate").main
 
 
-def runs_to_judge(
-    words: Sequence[str], config: Config, records: Records, documents: Collection[str]
-) -> dict[str, ChunkRun]:
+def runs_to_judge(words: Sequence[str], config: Config, records: Records) -> dict[str, ChunkRun]:
     """Return the name and the rankings of each run that the words name, or of all.
 
     Raises:
-        FormatError: a word names nothing, a file is of another benchmark, or nothing ran.
+        FormatError: a word names nothing, or nothing ran.
     """
     name = records.benchmark.name
     systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
@@ -69,12 +67,6 @@ def runs_to_judge(
     runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
     if not runs:
         raise FormatError(f"nothing ran on {name} as it is now; run `dvc repro`")
-    for word, run in runs.items():
-        for doc_id in {hit.doc_id for ranking in run.values() for hit in ranking}:
-            if doc_id not in documents:
-                raise FormatError(
-                    f"{word}: its document {doc_id!r:.80} is not in the benchmark as it is now"
-                )
     return runs
 
 

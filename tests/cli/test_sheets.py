@@ -375,8 +375,13 @@ def test_a_table_comes_with_its_rubric_in_a_file(
 def test_the_report_leads_to_the_documents_of_a_question_and_says_who_judged(
     workspace: Workspace, chrome: Browser
 ) -> None:
-    words = ["report", "--judge", "judge these.html", "--top", "5"]
-    assert "judge these.html: open it" in workspace.python("bears", *words)
+    words = ["report", "--judge", "judge #1?.html", "--top", "5"]
+    assert "judge #1?.html: open it" in workspace.python("bears", *words)
+    run = workspace.text("data/mini/runs/bm25.trec").replace(" Q0 ", " Q0 not-", 1)
+    (workspace.root / "other.trec").write_text(run)
+    refused = workspace.python("bears", "report", "other.trec", *words[1:], code=1)
+    assert "'not-" in refused
+    assert "Traceback" not in refused
     asked = next(iter(csv.DictReader(StringIO(workspace.text(QUESTIONS)))))["question_id"]
     with shown(chrome, workspace.root / "report.html", f"q={asked}", "#browser .open") as window:
         link = window.get_by_text("documents without a judgement")

@@ -129,7 +129,9 @@ def test_a_plain_span_searches_if_its_results_have_documents_and_nothing_else_se
 @settings(max_examples=100, deadline=None)
 @given(
     st.sampled_from(["query", "user_message", "request.question", "payload.input.prompt", "Frage"]),
-    st.sampled_from(["answer", "bot_response", "response.text", "output.final.reply", "Antwort"]),
+    st.sampled_from(
+        ["answer", "bot_response", "response.text", "output.final.reply", "Antwort", "回答", "응답"]
+    ),
     st.sampled_from(["sources", "retrieved", "response.context", "output.documents"]),
     st.sampled_from(sorted(ITEMS)),
     st.lists(st.sampled_from(sorted(TEXTS)), min_size=2, max_size=3, unique=True),
@@ -148,10 +150,11 @@ def test_a_row_of_a_programs_own_log_is_a_trace(
         into[last] = value
     with TemporaryDirectory() as folder:
         file = Path(folder) / "log.jsonl"
-        file.write_text(f"{json.dumps(row)}\n", encoding="utf-8")
+        file.write_text(2 * f"{json.dumps(row)}\n", encoding="utf-8")
         matcher = PassageMatcher(TEXTS)
-        (one,), searches = read_recorded([file], matcher)
-    assert (one.question, one.reply.answer, searches) == (question, answer, {"row": 1})
+        # Rows that say the same are two traces: the question was asked twice.
+        (one, _), searches = read_recorded([file], matcher)
+    assert (one.question, one.reply.answer, searches) == (question, answer, {"row": 2})
     assert one.start == datetime(2026, 5, 1, 10, tzinfo=UTC).timestamp()
     (step,) = one.reply.steps
     assert [chunk.doc_id for chunk in matcher.chunks(step.passages or ())] == found

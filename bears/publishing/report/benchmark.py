@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from bears.config.ledger.entries import PairDecision
 from bears.config.shape import Source
 from bears.files.benchmark_state import records_digest
 from bears.files.records import read_json, read_lines, read_questions, sha256_of, stream_documents
@@ -25,7 +24,7 @@ class ReportedBenchmark:
         name: the benchmark's name.
         language: the BCP 47 tag of its texts.
         languages: source to the language of its texts before translation.
-        judgements: of people.
+        judgements: question_id to document, decision, author and reason of what people judged.
         texts: of each chunk that is shown, its text and source.
         originals: question_id to the question and its answer before translation.
         original_documents: doc_id to the text before translation, of gold documents.
@@ -42,7 +41,7 @@ class ReportedBenchmark:
     language: str
     languages: Mapping[str, str]
     questions: Sequence[Question]
-    judgements: Sequence[PairDecision]
+    judgements: Mapping[str, Sequence[Sequence[str]]]
     texts: Mapping[Chunk, tuple[str, str]]
     originals: Mapping[str, tuple[str, str]]
     original_documents: Mapping[str, str]
@@ -60,14 +59,6 @@ class ReportedBenchmark:
             [str(row.get(key, "")) for key in ("severity", "check", "message")]
             for row in self.findings
             if row.get("record_id") in about
-        ]
-
-    def judgements_of(self, question_id: str) -> list[list[str]]:
-        """Return document, decision, author and reason of what people judged for a question."""
-        return [
-            [path_of(each.doc_id), each.decision, each.author, each.reason]
-            for each in self.judgements
-            if each.question_id == question_id
         ]
 
     def card(self) -> dict[str, Any]:
@@ -136,13 +127,17 @@ def read_benchmark(
     originals = read_questions(raw_questions) if raw_questions.is_file() else []
     raw_documents = stream_documents(raw_corpus) if raw_corpus.is_file() else ()
     sidecar = read_json(files.sidecar) if files.sidecar.is_file() else {}
+    judged = defaultdict[str, list[list[str]]](list)
+    for each in records.judgements:
+        row = [path_of(each.doc_id), each.decision, each.author, each.reason]
+        judged[each.question_id].append(row)
     found = [_rows(folder / "findings.jsonl") for folder in (files.verified, files.audited)]
     return ReportedBenchmark(
         name=records.benchmark.name,
         language=records.benchmark.language,
         languages={name: source.language for name, source in sources.items()},
         questions=records.questions,
-        judgements=records.judgements,
+        judgements=judged,
         texts=texts,
         originals={q.question_id: (q.question, q.gold_answer) for q in originals},
         original_documents={

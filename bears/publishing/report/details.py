@@ -150,7 +150,7 @@ def _entry(
         "original_answer": answer if answer != question.gold_answer else "",
         "unjudged": not question.judged,
         "findings": benchmark.findings_of(question),
-        "judged": benchmark.judgements_of(question_id),
+        "judged": benchmark.judgements.get(question_id, []),
         "given": _given(systems, question_id),
         "steps": {
             at: _steps(trace, question, top)
