@@ -28,6 +28,8 @@ RETRIEVAL, ANSWERS, VERIFICATION, AUDIT, HEADLINE, COMPARISON = (
     for name in ("retrieval", "answers", "verification", "audit", "headline", "comparison")
 )
 LEADERBOARD = METRICS / "leaderboard.csv"
+TRACES, TRACED = Path("traces"), ".traces.jsonl"
+"""The folder for benchmarks that were drawn from traces, and the ending of a file of traces."""
 
 
 def ledger_of(benchmark: str) -> Path:
@@ -50,6 +52,11 @@ def lineage_beside(folder: Path) -> Path | None:
     """Return the lineage of the records in a folder of the pipeline, or of an export, if any."""
     places = (folder / "lineage.jsonl", folder.parent / "sampled" / "lineage.jsonl")
     return next(filter(Path.is_file, places), None)
+
+
+def traced_of(benchmark: str) -> Path:
+    """Return the traces that a benchmark was drawn from, if it was; git ignores their folder."""
+    return TRACES / benchmark / f"{benchmark}{TRACED}"
 
 
 def chunks_beside(run: Path) -> Path:

@@ -7,10 +7,11 @@ from typing import Any
 from bears.config.ledger.entries import Judgements, Labels, Nuggets
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, HeadlineSettings, Source, source_of
+from bears.files.benchmark_state import BenchmarkState, benchmark_state
 from bears.files.headline import write_headline
-from bears.files.records import read_json, read_questions, write_json
+from bears.files.records import read_json, read_questions, sha256_of, write_json
 from bears.files.spreadsheet import write_csv
-from bears.layout import replies_below
+from bears.layout import replies_below, traced_of
 from bears.types import Question
 
 
@@ -41,14 +42,12 @@ def main(
         return
     # A run without a generator does not wait for these imports.
     from bears.answers.judging.files import read_unjudged
-    from bears.answers.judging.graded import cases_of, judged, with_items
+    from bears.answers.judging.graded import cases_of, judged, traced_rows, with_items
     from bears.answers.judging.judged import results_of
     from bears.answers.judging.model import NAME
     from bears.answers.judging.tables import table, write_judged
     from bears.answers.settings import generator_of
     from bears.evaluation.decided import decided_in
-    from bears.files.benchmark_state import benchmark_state
-    from bears.files.records import sha256_of
     from bears.llm.use import load
     from bears.llm.workflow import Workflow
 
@@ -58,22 +57,40 @@ def main(
     else:
         context = getattr(generator_of(generator), "context", context)
     run = paths["within" if generator.get("within") else "run"]
-    run_shown = run if context == "retrieved" else None
+    shown = run if context == "retrieved" else None
     language = benchmark.language
     decided = decided_in(paths["corpus"], read_questions(paths["queries"]), judgements)
-    questions, closed_book = decided.questions, context == "none"
-    rows = read_unjudged(questions, paths, language, run_shown, closed_book)
-    replies = replies_below(paths["replies"], benchmark.name, "verdicts")
+    questions = decided.questions
+    rows = read_unjudged(questions, paths, language, shown, closed_book=context == "none")
     rows = with_items(rows, chosen, paths["corpus"], nuggets, run)
-    for task in tasks_of(chosen, cases_of(rows), language):
+    # The system whose traces the benchmark was drawn from is judged too, so that `compare` has it.
+    traced = traced_of(benchmark.name)
+    beside = traced_rows(traced, questions, paths, language, chosen, nuggets)
+    replies = replies_below(paths["replies"], benchmark.name, "verdicts")
+    for task in tasks_of(chosen, cases_of([*rows, *beside]), language):
         Workflow(task, replies).replay()
-    rows = judged(rows, chosen, language, load(replies, NAME))
-    files = paths["queries"], paths["corpus"]
+    known = load(replies, NAME)
+    rows, beside = (judged(each, chosen, language, known) for each in (rows, beside))
     state = benchmark_state(
-        benchmark.name, source_of(sources), len(questions), *files, decided.facts
+        *(benchmark.name, source_of(sources), len(questions)),
+        *(paths["queries"], paths["corpus"], decided.facts),
     )
-    measured_file = "answers" if "answers" in paths else "run"
-    measured = {
+    results = {**_measured(paths, generator, judge, state), **results_of(rows)}
+    if generator.name == "none":
+        figures["answers"] = [name for name in results["all"] if name != "n"]
+    write_judged(paths["questions"], rows)
+    results |= _by_people(results, paths, questions, labels)
+    write_json(paths["metrics"], results)
+    write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)
+    print(table(results, {traced.name: results_of(beside)["all"]} if beside else {}))
+
+
+def _measured(
+    paths: Paths, generator: Choice, judge: Choice, state: BenchmarkState
+) -> dict[str, Any]:
+    """Return what the results are of."""
+    measured = "answers" if "answers" in paths else "run"
+    return {
         "benchmark": state.as_dict(),
         "generator": generator.name,
         "retriever": paths["run"].stem,
@@ -81,16 +98,8 @@ def main(
         **{name: generator[name] for name in ("context", "within") if name in generator},
         "judge": judge.name,
         # As short as the digests in metrics/retrieval.json.
-        "measured": {measured_file: sha256_of(paths[measured_file])[:12]},
+        "measured": {measured: sha256_of(paths[measured])[:12]},
     }
-    results = {**measured, **results_of(rows)}
-    if generator.name == "none":
-        figures["answers"] = [name for name in results["all"] if name != "n"]
-    write_judged(paths["questions"], rows)
-    results |= _by_people(results, paths, questions, labels)
-    write_json(paths["metrics"], results)
-    write_headline(paths["headline"], figures, read_json(paths["retrieval"]), results)
-    print(table(results))
 
 
 def _by_people(

@@ -21,7 +21,7 @@ from bears.results.parts import ComparedTable, parts_of
 from bears.results.revision import WORKSPACE
 from bears.results.system import System, with_searches
 from bears.selection.configuration import composed
-from bears.selection.systems import chosen, main_of
+from bears.selection.systems import chosen, main_of, with_traced
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -122,7 +122,8 @@ def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
     for older in sorted({all_commits, True}):
         groups = [
             group
-            for group in ran(older)
+            for own in ran(older)
+            for group in [with_traced(own, str(own[0].benchmark["name"]))]
             if len(group) >= 2
             and len(group[0].values.columns)
             and benchmark in ("", group[0].benchmark["name"])

@@ -9,7 +9,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Literal
 
-from bears.cli.new import WITHOUT_QUESTIONS, Origin, add, quoted
+from bears.cli.new import GRADED, WITHOUT_QUESTIONS, Origin, add, quoted
 from bears.config import AUTO
 from bears.config.packaged import SHIPPED, pipeline
 from bears.errors import ConfigurationError
@@ -73,7 +73,9 @@ def init(folder: Path, origin: Origin, *, ci: Literal["github", "gitlab"] | None
     print(
         f"{folder}: {'made' if written else 'there already'}, with the benchmark {shipped or name}"
     )
-    print(f"next: cd {shlex.quote(str(folder))} && dvc repro" if asked else WITHOUT_QUESTIONS)
+    command = f"dvc exp run {GRADED}" if origin.traces else "dvc repro"
+    where = shlex.quote(str(folder))
+    print(f"next: cd {where} && {command}" if asked else WITHOUT_QUESTIONS)
 
 
 COMMAND = init

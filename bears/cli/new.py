@@ -97,10 +97,13 @@ def new(name: str, origin: Origin) -> None:
     asked = add(name, origin, Path())
     choice = f"benchmark={quoted(name)}"
     choice = f'"{choice}"' if "'" in choice else choice
-    print(f"next: dvc exp run -S {choice}" if asked else WITHOUT_QUESTIONS)
+    graded = f" {GRADED}" if origin.traces else ""
+    print(f"next: dvc exp run -S {choice}{graded}" if asked else WITHOUT_QUESTIONS)
 
 
 COMMAND = new
+GRADED = """-S judge=relevance -S 'overrides=["judge.fill=auto","judge.budget=1"]'"""
+"""What users asked has no gold: a model grades what is found, for a dollar at the most."""
 WITHOUT_QUESTIONS = (
     f"next: write {QUESTIONS}.csv or {QUESTIONS}.xlsx in that folder, with the columns question, "
     "answer, document and quotation, or name a file of questions: --questions FILE. Or let a model "

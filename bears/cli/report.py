@@ -16,7 +16,7 @@ from bears.results.origins import ran_on
 from bears.results.pool import SHEET, to_judge
 from bears.results.system import with_searches
 from bears.selection.configuration import composed, records_of, selected
-from bears.selection.systems import chosen
+from bears.selection.systems import chosen, with_traced
 
 
 def write_report(
@@ -49,10 +49,14 @@ def write_report(
     choice = selected(composed(benchmark))
     name = choice.benchmark.name
     records = records_of(name)
-    found = chosen(systems, name, least=1) if systems else ran_on(records, all_commits)
+    found = (
+        chosen(systems, name, least=1)
+        if systems
+        else with_traced(ran_on(records, all_commits), name)
+    )
     if len(found) < 2 and not systems:
         # After a commit, what ran before it is still what people want to compare.
-        found = ran_on(records, all_commits=True)
+        found = with_traced(ran_on(records, all_commits=True), name)
     shown = with_searches(found, [measure])
     if not shown:
         raise FormatError(f"no run on {name} as it is in {records.folder}; `dvc repro` makes one")

@@ -10,10 +10,10 @@ from bears.files.records import stream_documents
 from bears.files.shown import complain
 from bears.files.traces import write_traces
 from bears.files.visible import one_line
+from bears.layout import TRACED
 from bears.results.drawn import trace_of
 from bears.results.recorded import KnownQuestions
 from bears.results.recorded_files import read_recorded
-from bears.results.system import ENDING
 from bears.retrieval.outside.matching import PassageMatcher, matched
 from bears.selection.configuration import composed, records_of, selected
 from bears.trace import Trace
@@ -56,8 +56,8 @@ def import_traces(
     if not benchmark and not folder:
         benchmark = selected(composed()).benchmark.name
     records = records_of(benchmark, folder, unattested)
-    if not out.name.endswith(ENDING):
-        raise FormatError(f"--out is {out}; expected a name that ends in {ENDING}")
+    if not out.name.endswith(TRACED):
+        raise FormatError(f"--out is {out}; expected a name that ends in {TRACED}")
     documents = {each.doc_id: each.content for each in stream_documents(records.corpus)}
     matcher, questions = PassageMatcher(documents), KnownQuestions(records.questions)
     known = {question.question_id for question in records.questions}

@@ -21,10 +21,9 @@ from bears.files.traces import write_traces
 from bears.identity import identifier_of, own_question_id
 from bears.language.declared import identified
 from bears.language.personal import masked
-from bears.layout import LOCAL
+from bears.layout import LOCAL, TRACES, traced_of
 from bears.results.recorded import Recorded
 from bears.results.recorded_files import read_recorded
-from bears.results.system import ENDING
 from bears.retrieval.outside.matching import Passage, PassageMatcher
 from bears.sources.folder.read import texts_of
 from bears.trace import Trace
@@ -150,7 +149,6 @@ def _groups(texts: Sequence[str]) -> list[int]:
     return [leader[place_of[form]] for form in forms]
 
 
-TRACES = Path("traces")
 SEED = 20_231_122
 
 
@@ -176,8 +174,8 @@ def draw_benchmark(
         FormatError: the traces cannot be read, or have no question or no passage.
         BearsError: the documents cannot be read.
     """
-    folder = project / TRACES / name
-    table, traces = folder / "questions.csv", folder / f"{name}{ENDING}"
+    traces = project / traced_of(name)
+    folder, table = traces.parent, traces.with_name("questions.csv")
     if table.exists():
         raise FormatError(f"{table} is there, with people's decisions; move it to draw anew")
     write_text(project / TRACES / ".gitignore", "*\n")

@@ -23,7 +23,15 @@ from bears.files.intake.files import json_value, read_whole
 from bears.files.manifest import check
 from bears.files.shown import complain
 from bears.files.visible import one_line
-from bears.layout import EVERY, LEADERBOARD, RETRIEVAL, VERIFICATION, BenchmarkFiles, pattern
+from bears.layout import (
+    EVERY,
+    LEADERBOARD,
+    RETRIEVAL,
+    TRACED,
+    VERIFICATION,
+    BenchmarkFiles,
+    pattern,
+)
 from bears.results.board import read_board
 from bears.results.costs import Costs, costs_of
 from bears.results.records import Records
@@ -38,14 +46,13 @@ from bears.results.revision import (
 )
 from bears.results.row import decided, deciding, row_of
 from bears.results.scored import score
-from bears.results.system import ENDING, Doubts, System, frames_of, system_of_traces
-from bears.results.values import averaged, read_repeats, read_values
+from bears.results.system import Doubts, System, frames_of, system_of_traces
+from bears.results.values import OF_ITEMS, PASSES, averaged, read_repeats, read_values
 from bears.retrieval.cut import FILE as CUT
 from bears.retrieval.cut import cuts_in
 
-ANSWERS = "|".join([*MEANS, "pass_rate", r"pass[@^]\d+"])
+ANSWERS = "|".join([*MEANS, PASSES])
 """Matches the measures of answers."""
-OF_ITEMS = r"graded_.*|nugget_.*|citation_(precision|recall)|refusal_recall"
 OF_ANSWERS = f"{ANSWERS}|{OF_ITEMS}|{OF_TRACES}"
 """Matches these, and the measures of graded items and of traces."""
 OF_RETRIEVAL = ("rewriter", "vector_store", "chunking", "overrides")
@@ -86,7 +93,7 @@ def system_of(word: str, records: Callable[[], Records], benchmark: str) -> Syst
     """
     if isfile(word):  # noqa: PTH113 - Path's own raises for a word that is too long for a name.
         path = Path(word)
-        if path.name.endswith(ENDING):
+        if path.name.endswith(TRACED):
             return system_of_traces(path, records())
         start = read_whole(path)[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
         if path.suffix.lower() == ".csv" and not start.startswith((b"{", b"[")):
@@ -199,6 +206,7 @@ def system_at(revision: Revision) -> System:
             (md5 for name, md5 in revision.outputs.items() if re.fullmatch(RUN, name)), ""
         ),
         files=(written, answered) if written and answered else None,
+        judge=_words(selected, "judge"),
         repeated=repeated,
         costing=partial(costs_of, revision, run, chunks, translated) if run else Costs,
         doubts=Doubts(

@@ -11,12 +11,12 @@ from bears.evaluation.comparison.values import shared_measures
 from bears.evaluation.evaluate import our_name
 from bears.files.intake.yaml_text import table_of
 from bears.results.labeled import lead
-from bears.results.origins import OF_ANSWERS, OF_ITEMS
+from bears.results.origins import OF_ANSWERS
 from bears.results.system import System
+from bears.results.values import BY_JUDGES
 
 JUDGED: Sequence[str] = table_of(__file__)
 """What a judge says of answers; the first that two systems have decides."""
-GIVEN_BY_JUDGES = re.compile(rf"pass_rate|pass[@^]\d+|{OF_ITEMS}")
 UNJUDGED = ("graded_precision@10", "graded_dcg@10", "answer_f1")
 """What decides if there are neither judged answers nor rankings to compare."""
 
@@ -38,14 +38,14 @@ class ComparedTable:
     @property
     def judge(self) -> str:
         """Return the judge of the systems, if they have one and the same."""
-        judges = {judge_of(system) for system in self.systems}
+        judges = {system.judge for system in self.systems}
         return min(judges) if len(judges) == 1 else ""
 
     def called(self, measure: str, labels: int | None = None) -> str:
         """Return a measure with who gives it: a judge, or people with so many labels."""
         if labels:
             return f"{measure} ({labels} labels of people)"
-        given = self.judge and GIVEN_BY_JUDGES.fullmatch(measure)
+        given = self.judge and re.fullmatch(BY_JUDGES, measure)
         return f"{measure} ({self.judge})" if given else measure
 
     def compared(self, margin: float | None = None) -> dict[str, Any]:
@@ -58,17 +58,11 @@ class ComparedTable:
 
     def warnings(self) -> list[str]:
         """Warn of systems whose main measure different judges give."""
-        judges = {system.name: judge_of(system) for system in self.systems}
-        if not GIVEN_BY_JUDGES.fullmatch(self.main) or len({*judges.values()}) < 2:
+        judges = {system.name: system.judge for system in self.systems}
+        if not re.fullmatch(BY_JUDGES, self.main) or len({*judges.values()}) < 2:
             return []
         said = ", ".join(f"{name} by {judge or 'one unknown'}" for name, judge in judges.items())
         return [f"{self.main} is by different judges: {said}; let one judge all to compare them"]
-
-
-def judge_of(system: System) -> str:
-    """Return the judge that a revision selects; empty without one, or if it is not known."""
-    judge = str(system.revision.selection.get("judge", "")) if system.revision else ""
-    return "" if judge == "none" else judge
 
 
 def parts_of(

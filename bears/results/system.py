@@ -10,8 +10,14 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from bears.answers.judging.chosen import judge_of
+from bears.answers.judging.files import records_in
+from bears.answers.judging.graded import judged, traced_rows
+from bears.answers.judging.model import NAME
+from bears.answers.judging.tables import write_judged
+from bears.config import checkout
 from bears.config.ledger.entries import PairDecision
-from bears.errors import FormatError
+from bears.errors import FormatError, RepliesMissing
 from bears.evaluation.answers.score import MEANS, referenced, score_answers
 from bears.evaluation.clusters import clusters_of
 from bears.evaluation.comparison.values import CLUSTER, SOURCE, TURN, TYPE, WEIGHT, Measured
@@ -23,22 +29,22 @@ from bears.evaluation.timing import timing_of
 from bears.evaluation.trace_measures import OF_TRACES, SHARES, trace_values
 from bears.files.chunk_run import read_chunk_run
 from bears.files.records import read_questions, sha256_of, stream_documents
+from bears.files.shown import complain
 from bears.files.spreadsheet import read_named
 from bears.files.traces import read_traces
 from bears.files.trec import read_table
-from bears.layout import EVERY, pattern
+from bears.layout import CONFIG, EVERY, LOCAL, BenchmarkFiles, pattern
+from bears.llm.use import load
 from bears.results.costs import Costs
 from bears.results.records import Records
-from bears.results.revision import Revision
-from bears.results.values import QUESTION, averaged
+from bears.results.revision import WORKSPACE, Revision
+from bears.results.values import BY_JUDGES, QUESTION, averaged, read_repeats
 from bears.retrieval.cut import Cut
 from bears.retrieval.levels import documents_of
 from bears.trace import Trace, searched_once
 from bears.types import ChunkRun, Document, Question, Ranking, Run, whole_documents
 
 Judged = Mapping[str, Mapping[str, Any]]
-ENDING = ".traces.jsonl"
-"""Of the name of a file of traces."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,7 +77,8 @@ class System(Measured):
         same_run: identifies the rankings; empty if it is not known.
         retrieval: the name without the generator and the judge.
         ranked: the rankings of a submission that is not a run file.
-        files: a generator's answers, and the judgements of them by question.
+        files: a system's answers, and the judgements of them by question.
+        judge: who gave them; empty if it is not known.
         traced: a file of traces; of a question's repeats, `traces` and `judged` have the first.
         repeated: the values that have repeats, by question, repeat and judgement.
         costing: finds the costs, which not every command needs.
@@ -84,6 +91,7 @@ class System(Measured):
     retrieval: str = ""
     ranked: Run = field(default_factory=dict)
     files: tuple[Path, Path] | None = None
+    judge: str = ""
     traced: Path | None = None
     repeated: pd.DataFrame = field(default_factory=pd.DataFrame)
     costing: Callable[[], Costs] = Costs
@@ -265,13 +273,40 @@ def _costs(values: pd.DataFrame) -> Costs:
     return found
 
 
+def _judged(path: Path, records: Records) -> tuple[str, Path | None]:
+    """Return the selected judge, and a table of what it says of a system that left traces.
+
+    Without a judge, or before a model has judged all that it should, there is no table.
+    """
+    config = Revision(WORKSPACE).config if CONFIG.is_file() else {}
+    judge = judge_of(config["judge"]) if "judge" in config else None
+    if judge is None:
+        return "", None
+    language, paths = records.benchmark.language, records_in(records.folder, path)
+    rows = traced_rows(path, records.questions, paths, language, judge, records.nuggets)
+    known = load(BenchmarkFiles(records.benchmark.name).replies("verdicts"), NAME)
+    try:
+        rows = judged(rows, judge, language, known)
+    except RepliesMissing:
+        return "", None
+    table = checkout() / LOCAL / "judged" / f"{sha256_of(path)[:12]}.csv"
+    write_judged(table, rows)
+    return str(config["judge"]["name"]), table
+
+
 def system_of_traces(path: Path, records: Records) -> System:
     """Return the system of a file of traces; a question's value is the mean of its repeats.
 
     Raises:
         FormatError: the file is malformed.
     """
-    repeats = repeats_of(read_traces(path))
+    known, every = {q.question_id for q in records.source}, list(read_traces(path))
+    traces = [trace for trace in every if trace.question_id in known]
+    if not traces:
+        raise FormatError(f"{path} has no trace of a question of {records.benchmark.name}")
+    if left := len(every) - len(traces):
+        complain(f"{path}: {left} traces of questions that the benchmark lacks are left out")
+    repeats = repeats_of(traces)
     tables = {
         (str(number), "1"): values_of(repeat, records).loc[[q.question_id for q in own]]
         for number, (repeat, own) in enumerate(asked_in(repeats, records.source), start=1)
@@ -281,6 +316,10 @@ def system_of_traces(path: Path, records: Records) -> System:
         right = rows["exact_match"].groupby(level=QUESTION).agg(list)
         found = {key: passes(own, len(tables)) for key, own in right.items()}
         rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
+    judge, table = _judged(path, records)
+    if table:
+        judged, _ = read_repeats(table, chosen=BY_JUDGES)
+        rows = rows.drop(columns=judged.columns, errors="ignore").join(judged, how="outer")
     values = averaged(rows)
     what = f"traces, {len(repeats)} repeats" if len(repeats) > 1 else "traces"
     _, kinds = frames_of(Evaluation({}), records.source, records.lineage)
@@ -292,6 +331,8 @@ def system_of_traces(path: Path, records: Records) -> System:
         records.state.as_dict(),
         queries=records.queries,
         decisions=records.decided.kept,
+        files=(path, table) if table else None,
+        judge=judge,
         traced=path,
         repeated=rows,
         costing=partial(_costs, values),

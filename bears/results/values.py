@@ -16,6 +16,10 @@ from bears.files.spreadsheet import read_cells
 
 QUESTION, VERDICT = "question_id", "verdict"
 PASS_RATE = "pass_rate"
+PASSES = r"pass_rate|pass[@^]\d+"
+OF_ITEMS = r"graded_.*|nugget_.*|citation_(precision|recall)|refusal_recall"
+BY_JUDGES = f"{PASSES}|{OF_ITEMS}"
+"""Matches the measures that a judge gives."""
 NOT_MEASURED = frozenset(table_of(__file__))
 """Columns of the pipeline's own files that are not measures; a text may be a number."""
 WORDS = {"true": 1.0, "false": 0.0, **VALUES, "": math.nan}

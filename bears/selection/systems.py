@@ -10,10 +10,11 @@ from bears.errors import FormatError
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.records import read_lines
 from bears.files.visible import one_line
+from bears.layout import traced_of
 from bears.results.origins import ran_on, system_of
 from bears.results.records import Records
 from bears.results.row import MAIN
-from bears.results.system import System
+from bears.results.system import System, system_of_traces
 from bears.selection.configuration import composed, files_of, made, records_of, selected
 from bears.types import Chunk, ChunkHit, ChunkRanking, ChunkRun
 
@@ -53,6 +54,18 @@ def main_of(systems: Sequence[System]) -> str:
     return parse(EvaluationSettings, composed(name)["evaluate"], "evaluate").main
 
 
+def with_traced(systems: Sequence[System], benchmark: str) -> list[System]:
+    """Return the systems of a benchmark, and the one whose traces it was drawn from."""
+    path = traced_of(benchmark)
+    if not path.is_file():
+        return [*systems]
+    records = records_of(benchmark)
+    state = records.state.as_dict()["state"]
+    if any(system.benchmark.get("state") != state for system in systems):
+        return [*systems]
+    return [*systems, replace(system_of_traces(path, records), name=str(path))]
+
+
 def runs_to_judge(words: Sequence[str], config: Config, records: Records) -> dict[str, ChunkRun]:
     """Return the name and the rankings of each run that the words name, or of all.
 
@@ -62,7 +75,8 @@ def runs_to_judge(words: Sequence[str], config: Config, records: Records) -> dic
     name = records.benchmark.name
     systems = {word: system_of(word, lambda: records, name) for word in words if word != AUDIT}
     if not words:
-        systems = {each.name: each for each in ran_on(records, all_commits=True, older=True)}
+        found = with_traced(ran_on(records, all_commits=True, older=True), name)
+        systems = {each.name: each for each in found}
     runs: dict[str, ChunkRun] = {word: system.found for word, system in systems.items()}
     runs |= {AUDIT: _candidates(config)} if AUDIT in words else {}
     if not runs:

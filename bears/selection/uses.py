@@ -8,7 +8,7 @@ from typing import Any
 from bears.answers.answered import answered
 from bears.answers.judging.chosen import judge_of
 from bears.answers.judging.files import read_unjudged, records_in
-from bears.answers.judging.graded import cases_of, with_items
+from bears.answers.judging.graded import cases_of, traced_rows, with_items
 from bears.answers.judging.model import ModelJudge, VerdictTask
 from bears.answers.task import AnswerTask, read_task
 from bears.config import Config, checkout
@@ -19,6 +19,7 @@ from bears.files.manifest import check
 from bears.files.records import read_json, read_questions
 from bears.files.shown import complain
 from bears.files.traces import read_traces
+from bears.layout import traced_of
 from bears.llm.use import KeptReplies, Use
 from bears.llm.workflow import U, Workflow
 from bears.questions.bench import Bench, read_bench, sifted_of
@@ -86,10 +87,13 @@ def _verdicts(config: Config) -> Iterator[tuple[VerdictTask, str]]:
         return
     files, language = files_of(config), chosen.benchmark.language
     paths = records_in(files.translated, answers)
-    rows = read_unjudged(read_questions(files.queries), paths, language)
+    questions = read_questions(files.queries)
+    rows = read_unjudged(questions, paths, language)
     nuggets = parse(Nuggets, config["nuggets"], "nuggets")
     (run,) = made(config, "retrieve", files.run(chosen.retriever.name))
     rows = with_items(rows, judge, files.corpus, nuggets, run)
+    traced = traced_of(chosen.benchmark.name)
+    rows += traced_rows(traced, questions, paths, language, judge, nuggets)
     yield VerdictTask(judge, cases_of(rows), language), "verdicts"
 
 

@@ -7,7 +7,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bears.results.parts import JUDGED, parts_of
-from bears.results.revision import Revision
 from bears.results.system import System
 
 IDS = [f"q{n}" for n in range(4)]
@@ -17,10 +16,7 @@ RANKING, ANSWERS = ("ndcg@10", "recall@5"), ("pass_rate", "answer_f1")
 def system(name: str, run: str, *measures: str, judge: str = "") -> System:
     retrieval = name.partition(" → ")[0]
     values = pd.DataFrame({measure: [0.0, 1, 1, 0] for measure in measures}, index=IDS)
-    revision = Revision(name)
-    # A cached property, which would read params.yaml.
-    revision.__dict__["selection"] = {"judge": judge or "none"}
-    return System(name, name, values, same_run=run, retrieval=retrieval, revision=revision)
+    return System(name, name, values, same_run=run, retrieval=retrieval, judge=judge)
 
 
 FOUR = [

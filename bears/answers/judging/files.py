@@ -28,6 +28,7 @@ def read_unjudged(
     language: str,
     run: Path | None = None,
     closed_book: bool = False,
+    ignore_unknown: bool = False,
 ) -> list[JudgedQuestion]:
     """Return every question with a system's answer, before it is judged; each repeat after another.
 
@@ -38,6 +39,7 @@ def read_unjudged(
         language: BCP 47 tag of the answers.
         run: the run from which the generator's documents were taken, if known.
         closed_book: whether the generator was to answer without documents.
+        ignore_unknown: leave out answers to questions that the benchmark lacks.
 
     Raises:
         FormatError: a file is malformed.
@@ -45,7 +47,7 @@ def read_unjudged(
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
     answers = read_answers(paths["answers"], whole=True) if "answers" in paths else ()
-    repeats = answers_of(answers, questions, documents)
+    repeats = answers_of(answers, questions, documents, ignore_unknown)
     aliases = _aliases(paths.get("sidecar"))
     found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
     rankings = whole_documents(found)

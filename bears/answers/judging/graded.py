@@ -6,11 +6,12 @@ the passages that they cite.
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 from bears.answers.judging.chosen import AnyJudge, rulings_of
+from bears.answers.judging.files import read_unjudged
 from bears.answers.judging.judged import JudgedQuestion, with_rulings
 from bears.answers.judging.ruling import RELEVANT, UNCITED, VITAL, Case, Graded, Item
 from bears.config.ledger.entries import Nugget
@@ -23,7 +24,7 @@ from bears.language.sentences import sentence_spans
 from bears.layout import chunks_beside
 from bears.llm.use import KeptReplies
 from bears.trace import Trace
-from bears.types import Chunk
+from bears.types import Chunk, Question
 
 DEPTH = 10
 """How many documents of a ranking are graded."""
@@ -80,6 +81,33 @@ def with_items(
             yield from _sentences(row.trace, read)
 
     return [replace(row, items=tuple(items(row))) for row in rows]
+
+
+def traced_rows(
+    traces: Path,
+    questions: Sequence[Question],
+    paths: Mapping[str, Path],
+    language: str,
+    judge: AnyJudge | None,
+    nuggets: Iterable[Nugget],
+) -> list[JudgedQuestion]:
+    """Return what a judge may judge of a system that left traces; nothing without the file.
+
+    Args:
+        traces: of any questions; those that are not in the benchmark are left out.
+        questions: of the benchmark, with people's decisions in their gold.
+        paths: as in `read_unjudged`.
+        language: BCP 47 tag of the answers.
+        nuggets: of all questions.
+
+    Raises:
+        FormatError: a file is malformed.
+    """
+    if not traces.is_file():
+        return []
+    answers = {**paths, "answers": traces}
+    rows = read_unjudged(questions, answers, language, ignore_unknown=True)
+    return with_items(rows, judge, paths["corpus"], nuggets)
 
 
 def _retrieved(run: Path, questions: set[str]) -> dict[str, list[Chunk]]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -16,6 +17,7 @@ from bears.files.benchmark_state import heading
 from bears.files.intake.files import json_value
 from bears.files.records import to_json
 
+EMPTY: Mapping[str, Any] = MappingProxyType({})
 ITEMS = "items"
 """The column with the graded items, as JSON."""
 
@@ -59,14 +61,15 @@ def items_in(row: Mapping[str, str]) -> list[dict[str, str]]:
     return parse(list[dict[str, str]], json_value(text.encode(), ITEMS), ITEMS)
 
 
-def table(results: Mapping[str, Any]) -> str:
+def table(results: Mapping[str, Any], beside: Mapping[str, Any] = EMPTY) -> str:
     """Return a row for each figure and cause with a column for each group; then types of answers.
 
     Args:
         results: the content of metrics/answers.json. The heading is left out if they do not name
             their benchmark.
+        beside: the figures of other systems, by their names.
     """
-    groups = {"all": results["all"], **groups_in(results)}
+    groups = {"all": results["all"], **groups_in(results), **beside}
     names = [name for name, value in results["all"].items() if not isinstance(value, dict)]
     rows = [[name, *(group.get(name) for group in groups.values())] for name in names]
     intervals = results.get("interval_95", {})

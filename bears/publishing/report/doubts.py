@@ -11,7 +11,6 @@ from bears.evaluation.timing import BUSY
 from bears.publishing.report.advice import Sentence, command
 from bears.publishing.report.words import signed
 from bears.results.labeled import LABELED, estimate_of, labelable_of, labels_of
-from bears.results.parts import judge_of
 from bears.results.system import Doubts, System
 from bears.results.values import PASS_RATE
 
@@ -48,7 +47,7 @@ def constant_judges(systems: Sequence[System]) -> list[Sentence]:
     """Return a doubt for each judge that gives one verdict, or one grade, to everything."""
     given: dict[tuple[str, str], list[Any]] = {}
     for system in systems:
-        judge = judge_of(system) or "the judge"
+        judge = system.judge or "the judge"
         if "pass_rate" in system.values:
             verdicts = [VERDICTS.get(value, "") for value in system.defined("pass_rate")]
             given.setdefault((judge, "verdict"), []).extend(verdicts)
@@ -75,7 +74,7 @@ def label_notes(systems: Sequence[System]) -> Iterator[Sentence]:
         for _, group, one in known or (found[:1] if measure == PASS_RATE else found):
             names = [each.name for each in group]
             about: dict[str, Any] = {"measure": measure, "what": what, "subject": " - ".join(names)}
-            about["judge"] = judge_of(group[0]) or "the judge"
+            about["judge"] = group[0].judge or "the judge"
             if one:
                 about |= {"n": one["labels"], "of": one["of"]}
                 about |= {name: signed(one[name]) for name in ("value", "low", "high")}
