@@ -519,10 +519,10 @@ def _passage(item: Any) -> Passage:
         with suppress(FormatError):
             short |= {f"metadata.{k}": v for k, v in flat(json_value(metadata.encode(), "it"))}
     places = [*SOURCES, *(f"metadata.{name}" for name in SOURCES)]
-    return Passage(_first(short, IDS), _first(short, places), _first(short, TEXTS))
+    return Passage(first_of(short, IDS), first_of(short, places), first_of(short, TEXTS))
 
 
-def _first(found: Attributes, names: Iterable[str]) -> str:
+def first_of(found: Attributes, names: Iterable[str]) -> str:
     return next((str(found[name]) for name in names if found.get(name) not in (None, "")), "")
 
 

@@ -34,6 +34,7 @@ from bears.results.recorded import (
     Operation,
     Recorded,
     RecordedSpan,
+    first_of,
     flat,
     operation,
     passages_in,
@@ -45,6 +46,10 @@ from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Ste
 from bears.sources.folder.fields import CODE, Field, fields_of
 
 MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
+ONE_SPAN = {"run_type", "context", "context.trace_id"}
+"""A row of a file with one of these fields is a span of LangSmith, OpenTelemetry or Phoenix."""
+LISTED = ("attributes", "events", "links", "logs", "tags")
+"""The fields of a span that are lists, of which not every part is an attribute."""
 CLOCK = re.compile(r"\d:\d\d")
 CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
 BRACKETED = (re.compile(r"\[([^\[\]]*)\]"), re.compile(r"【([^【】]*)】"))
@@ -161,21 +166,16 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
         for resource in row.get("resourceSpans") or row.get("batches") or ():
             scopes = resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")
             for scope in scopes or ():
-                yield from map(_otlp, scope.get("spans", ()))
+                yield from map(_span, scope.get("spans", ()))
     elif "spans" in row:
-        for span in row["spans"]:
-            yield _jaeger(span) if "operationName" in span else _mlflow(span)
-    elif "run_type" in row:
-        yield _langsmith(row)
+        yield from map(_span, row["spans"])
     elif "observations" in row:
-        yield _langfuse({**row, "type": row.get("type", "AGENT"), "traceId": row["id"]})
+        yield _span({**row, "type": row.get("type", "AGENT"), "traceId": row["id"]})
         for each in row["observations"]:
             parent = each.get("parentObservationId") or row["id"]
-            yield _langfuse({**each, "traceId": row["id"], "parentObservationId": parent})
-    elif "traceId" in row and "type" in row:
-        yield _langfuse(row)
-    elif "context" in row or "context.trace_id" in row:
-        yield _exported(row)
+            yield _span({**each, "traceId": row["id"], "parentObservationId": parent})
+    elif ONE_SPAN & row.keys() or {"traceId", "type"} <= row.keys():
+        yield _span(row)
     elif logged := _logged(row, where):
         yield logged
     else:
@@ -186,11 +186,47 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
         )
 
 
-def _otlp(span: Mapping[str, Any]) -> RecordedSpan:
-    found = _pairs(span.get("attributes", ()))
+def _span(row: Mapping[str, Any]) -> RecordedSpan:
+    """Return a span, whatever program wrote it; what it lacks has OpenInference's names."""
+    own = {name: value for name, value in row.items() if name not in LISTED}
+    own |= dict(flat(own))
+    trace, span, *names = (first_of(own, fields) for fields in NAMES["span"]["names"])
+    if not (trace and span):
+        raise ValueError("it has no id of a trace or of a span")
+    # Jaeger writes microseconds, in which the others do not count.
+    micro = "duration" in own
+    start, end = (
+        next((_time(own[n], n, micro) for n in NAMES["span"][part] if own.get(n) is not None), None)
+        for part in ("start", "end")
+    )
+    if micro and start is not None:
+        end = start + int(own["duration"]) / 1e6
+    # A table has empty cells for the attributes of other spans.
+    found = {n.removeprefix("attributes."): v for n, v in own.items() if v is not None}
+    found |= _attributes(row)
+    found |= dict(flat(found))
+    # An attribute of another program may be called like a field.
+    own |= {name: value for name, value in found.items() if name.startswith("mlflow.")}
+    for name, fields in NAMES["fields"].items():
+        if known := [own[field] for field in fields if own.get(field) is not None]:
+            found.setdefault(name, known[0])
+    cut = bool(row.get("droppedAttributesCount"))
+    return RecordedSpan(trace, span, names[0], names[1], start, end, found, cut)
+
+
+def _attributes(row: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the attributes of a span, and those of its events and logs."""
+    found = {**_pairs(row.get("tags")), **_pairs(row.get("attributes"))}
+    for name, value in found.items():
+        # MLflow writes each attribute as JSON.
+        with suppress(FormatError):
+            if isinstance(value, str) and name.startswith("mlflow."):
+                found[name] = json_value(value.encode(), name)
+    for log in row.get("logs") or ():
+        found |= _pairs(log.get("fields"))
     called = KINDS.get(found.get("gen_ai.operation.name", "")) == "TOOL"
-    for number, event in enumerate(span.get("events", ())):
-        own = _pairs(event.get("attributes", ()))
+    for number, event in enumerate(row.get("events") or ()):
+        own = _pairs(event.get("attributes"))
         if called and (part := NAMES["tool_events"].get(event.get("name"))):
             found.setdefault(part, own.get("message", own.get("content")))
         elif message := MESSAGE_EVENT.fullmatch(event.get("name", "")):
@@ -201,86 +237,26 @@ def _otlp(span: Mapping[str, Any]) -> RecordedSpan:
             found[f"gen_ai.completion.{number}.content"] = text_of(said, ("content", "text"))
         else:
             found |= own
-    names = span["traceId"], span["spanId"], span.get("parentSpanId", ""), span.get("name", "")
-    start, end = (int(span[name]) / 1e9 for name in ("startTimeUnixNano", "endTimeUnixNano"))
-    cut = bool(span.get("droppedAttributesCount"))
-    return RecordedSpan(*names, start, end, dict(flat(found)), cut)
-
-
-def _pairs(attributes: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
-    return {each["key"]: _plain(each.get("value", {})) for each in attributes}
-
-
-def _jaeger(span: Mapping[str, Any]) -> RecordedSpan:
-    logged = chain.from_iterable(each.get("fields", ()) for each in span.get("logs", ()))
-    found = {each["key"]: each.get("value") for each in chain(logged, span.get("tags", ()))}
-    parent = next((each["spanID"] for each in span.get("references", ())), "")
-    start = int(span["startTime"]) / 1e6
-    end = start + int(span["duration"]) / 1e6
-    names = span["traceID"], span["spanID"], parent, span["operationName"]
-    return RecordedSpan(*names, start, end, dict(flat(found)))
-
-
-def _mlflow(span: Mapping[str, Any]) -> RecordedSpan:
-    found = dict(span.get("attributes", {}))
-    # Each attribute is JSON.
-    for name, value in found.items():
-        with suppress(FormatError):
-            if isinstance(value, str) and name.startswith("mlflow."):
-                found[name] = json_value(value.encode(), name)
-    own = {**span, **span.get("context", {})}
-    parent = own.get("parent_id") or own.get("parent_span_id") or ""
-    times = ("start_time", "start_time_unix_nano"), ("end_time", "end_time_unix_nano")
-    start, end = (
-        next((int(own[n]) / 1e9 for n in names if own.get(n) is not None), None) for names in times
-    )
-    names = str(own["trace_id"]), str(own["span_id"]), str(parent), str(own.get("name", ""))
-    return RecordedSpan(*names, start, end, _renamed(found, NAMES["mlflow"]))
-
-
-def _langsmith(row: Mapping[str, Any]) -> RecordedSpan:
-    start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
-    own, parent = str(row["id"]), str(row.get("parent_run_id") or "")
-    names = str(row.get("trace_id") or own), own, parent, str(row.get("name", ""))
-    return RecordedSpan(*names, start, end, _renamed(row, NAMES["langsmith"]))
-
-
-def _renamed(row: Mapping[str, Any], names: Mapping[str, Sequence[str]]) -> dict[str, Any]:
-    """Return the attributes of a row, those of OpenInference under its names."""
-    found = {**dict(flat(row)), **row}
-    for name, fields in names.items():
-        if known := [found[field] for field in fields if found.get(field) is not None]:
-            found[name] = known[0]
     return found
 
 
-def _plain(value: Mapping[str, Any]) -> Any:
-    """Return the value of an attribute as OTLP writes it."""
-    for kind, content in value.items():
+def _pairs(given: Any) -> dict[str, Any]:
+    """Return attributes, which are an object, or a list of objects with ``key`` and ``value``."""
+    if isinstance(given, Mapping):
+        return {**given}
+    listed = [each for each in given or () if isinstance(each, Mapping) and "key" in each]
+    return {each["key"]: _plain(each.get("value")) for each in listed}
+
+
+def _plain(value: Any) -> Any:
+    """Return the value of an attribute, which OTLP writes as an object of its type."""
+    for kind, content in value.items() if isinstance(value, Mapping) else ():
         if kind == "arrayValue":
             return [_plain(each) for each in content.get("values", ())]
         if kind == "kvlistValue":
             return {each["key"]: _plain(each["value"]) for each in content.get("values", ())}
         return int(content) if kind == "intValue" else content
-    return None
-
-
-def _exported(row: Mapping[str, Any]) -> RecordedSpan:
-    """Return a span of OpenTelemetry's console or of Phoenix."""
-    # A table has empty cells for the attributes of other spans.
-    found = {name: value for name, value in flat(row) if value is not None}
-    attributes = {name.removeprefix("attributes."): value for name, value in found.items()}
-    start, end = (_time(row.get(name)) for name in ("start_time", "end_time"))
-    trace, own = str(found["context.trace_id"]), str(found["context.span_id"])
-    parent, name = (str(row.get(field) or "") for field in ("parent_id", "name"))
-    return RecordedSpan(trace, own, parent, name, start, end, attributes)
-
-
-def _langfuse(row: Mapping[str, Any]) -> RecordedSpan:
-    found = _renamed(row, NAMES["langfuse"])
-    start, end = (_time(row.get(name)) for name in ("startTime", "endTime"))
-    names = (str(row["traceId"]), str(row["id"]), str(row.get("parentObservationId") or ""))
-    return RecordedSpan(*names, str(row.get("name", "")), start, end, found)
+    return None if isinstance(value, Mapping) else value
 
 
 def _logged(row: Mapping[str, Any], where: str) -> RecordedSpan | None:
@@ -304,9 +280,12 @@ def _asks(each: Field) -> bool:
     return each.spoken or any(cell.asks for cell in each.cells[:1])
 
 
-def _time(value: Any) -> float | None:
-    if isinstance(value, int | float):
-        return float(value)
+def _time(value: Any, name: str = "", micro: bool = False) -> float | None:
+    """Return a time in seconds; whole numbers are nanoseconds by their name, or by their size."""
+    if "nano" in name.lower() or isinstance(value, int | float):
+        number = int(value)
+        nano = "nano" in name.lower() or number > 1e17
+        return number / (1e6 if micro else 1e9 if nano else 1)
     try:
         return datetime.fromisoformat(str(value)).timestamp()
     except ValueError:
