@@ -69,7 +69,7 @@ class Dense:
         cuts: list[Cut] = []
         bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
         kept = VectorCache(scratch, self.encoder.identity, bar.update)
-        with bar, closing(kept), closing(self.engine.shards(batches, self.encoder, kept)) as shards:
+        with bar, closing(self.engine.shards(batches, self.encoder, kept)) as shards:
             self.vector_store.write(_cut(shards, cuts), folder)
         write_cuts(cuts, folder)
         kept.remove_unused()
