@@ -7,6 +7,7 @@ from operator import length_hint
 from pathlib import Path
 from typing import Protocol
 
+from bears.errors import StoreError
 from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
@@ -63,6 +64,7 @@ class Dense:
 
         Raises:
             OSError: a disk is full; the vectors so far are kept.
+            StoreError: there is no document.
             VectorError: the model's vector of a document cannot be used.
         """
         batches = text_shards(documents, self.shard_size)
@@ -84,6 +86,8 @@ def _cut(shards: Iterable[Shard], cuts: list[Cut]) -> Iterator[Shard]:
     for shard in shards:
         cuts.append(shard.cut)
         yield shard
+    if not cuts:
+        raise StoreError("there is nothing to index: the corpus has no document")
 
 
 @dataclass(frozen=True, slots=True)
