@@ -84,9 +84,6 @@ def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
         f"{len(candidates)} documents may answer a question, {undecided} undecided; {warnings} "
         f"findings to look at, in {out}/findings.jsonl"
     )
-    for finding in findings:
-        if finding.check == "decision_without_record":
-            complain(f"audit: warning: {one_line(finding.record_id)}: {finding.message}")
     errors = [finding for finding in findings if finding.severity == "error"]
     for finding in errors:
         complain(f"error: {finding.check}: {one_line(finding.record_id)}: {finding.message}")

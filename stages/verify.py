@@ -69,7 +69,6 @@ def main(
             languages=languages_of(sources, names, benchmark.language, language.name),
             target=language,
             written_in=benchmark.language,
-            unmatched=read_json(paths["sampled"] / "notes.json")["unmatched_ledger_entries"],
             gates=gates,
             bundle_gates=bundle_gates,
             terms=sidecar["terms"],

@@ -11,14 +11,13 @@ import json
 import os
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from io import FileIO
 from pathlib import Path
 from typing import IO, Any
 
-from bears.errors import FormatError
 from bears.files.lock import locked
 from bears.files.records import atomic_write
 
@@ -45,13 +44,6 @@ class Journal:
         Torn or corrupted lines are skipped; meanwhile ``damaged`` is filled anew with their
         (line number from 1, reason).
         """
-        return (row for _, row in self.places())
-
-    def places(self, start: int = 0) -> Iterator[tuple[int, JournalRow]]:
-        """Yield `rows` from byte ``start`` on, each after the byte at which its line begins.
-
-        Line numbers count from ``start`` too.
-        """
         self.damaged = []
         try:
             stream = self.path.open("rb")
@@ -61,30 +53,16 @@ class Journal:
             # While no process is in the middle of an append.
             with _locked(stream, fcntl.LOCK_SH):
                 end = os.fstat(stream.fileno()).st_size
-            place = stream.seek(start)
+            place = 0
             for number, line in enumerate(stream, start=1):
                 if place >= end:
                     return
                 row = _read(line[: end - place])
                 if isinstance(row, dict):
-                    yield place, row
+                    yield row
                 else:
                     self.damaged.append((number, row))
                 place += len(line)
-
-    def at(self, places: Iterable[int]) -> Iterator[JournalRow]:
-        """Yield the rows whose lines begin at these bytes, in this order.
-
-        Raises:
-            FormatError: the file has changed since `places` yielded them.
-        """
-        with self.path.open("rb") as stream:
-            for place in places:
-                stream.seek(place)
-                row = _read(stream.readline())
-                if not isinstance(row, dict):
-                    raise FormatError(f"{self.path}, byte {place}: {row}; start again")
-                yield row
 
     @contextmanager
     def exclusive(self) -> Iterator[None]:
@@ -92,7 +70,7 @@ class Journal:
 
         A process that has to wait prints for which other process it waits.
         """
-        _make_folder(self.path.parent)
+        make_folder(self.path.parent)
         with locked(Path(f"{self.path}.lock"), str(self.path), "fill"):
             yield
 
@@ -128,9 +106,9 @@ class _GroupCommit:
 
     def __init__(self, path: Path) -> None:
         self.error: Exception | None = None
-        _make_folder(path.parent)
+        make_folder(path.parent)
         self._path, self._stream = path, path.open("ab+", buffering=0)
-        _sync_folder(path.parent)
+        sync_folder(path.parent)
         self._queued: deque[tuple[bytes, Future[None]]] = deque()
         self._pool = ThreadPoolExecutor(1, f"journal {path.name}")
 
@@ -221,16 +199,17 @@ def _write(stream: FileIO, data: bytes) -> None:
             raise
 
 
-def _make_folder(folder: Path) -> None:
+def make_folder(folder: Path) -> None:
     """Make a folder and its parents so that they survive a power failure."""
     if folder.is_dir():
         return
-    _make_folder(folder.parent)
+    make_folder(folder.parent)
     folder.mkdir(exist_ok=True)
-    _sync_folder(folder.parent)
+    sync_folder(folder.parent)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
+    """Wait until the names of a folder's files would survive a power failure."""
     descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY)
     try:
         os.fsync(descriptor)

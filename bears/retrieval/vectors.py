@@ -10,7 +10,7 @@ from typing import Any, Literal, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from bears.errors import StoreError, VectorError
+from bears.errors import VectorError
 from bears.retrieval.cut import Cut
 from bears.types import Ranking
 
@@ -244,13 +244,9 @@ class NumberedShard:
 
 
 def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
-    """Number the chunks of ``shards``, one shard in memory at a time.
-
-    Raises:
-        StoreError: the shards differ in their dimensions, or the corpus is empty.
-    """
+    """Number the chunks of ``shards``, one shard in memory at a time."""
     start = 0
-    for shard in checked(shards):
+    for shard in shards:
         digest = _digest(shard, start)
         payloads = [
             {"doc_id": doc_id, "text": text, "group": group, "shard": digest}
@@ -261,26 +257,6 @@ def numbered(shards: Iterable[Shard]) -> Iterator[NumberedShard]:
             payload["same"] = hashlib.sha256(content).hexdigest()[:16]
         yield NumberedShard(start, digest, payloads, shard)
         start += len(payloads)
-
-
-def checked(shards: Iterable[Shard]) -> Iterator[Shard]:
-    """Yield the shards and check that there are any and that all have the same dimensions.
-
-    Raises:
-        StoreError: they differ, or the corpus is empty.
-    """
-    dimensions = 0
-    for shard in shards:
-        dimensions = dimensions or shard.vectors.shape[1]
-        if shard.vectors.shape != (len(shard.doc_ids), dimensions):
-            raise StoreError(
-                f"shard {shard.number} has vectors of shape {shard.vectors.shape}; expected "
-                f"{(len(shard.doc_ids), dimensions)}, as in the shards before it. All must come "
-                "from one encoder"
-            )
-        yield shard
-    if not dimensions:
-        raise StoreError("there is nothing to index: the corpus has no document")
 
 
 def _digest(shard: Shard, start: int) -> str:

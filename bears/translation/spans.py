@@ -1,7 +1,7 @@
 """Mark an answer in its document before translation, and read the mark back after it.
 
-A mark is a pair ⟦ ⟧. Marks in the text itself are escaped by a backslash, which `read_back`
-removes again. `join` puts the pieces of a long text together again.
+A mark is a pair ⟦ ⟧. A text that has such brackets itself gets no mark. `join` puts the pieces of a
+long text together again.
 """
 
 import re
@@ -15,7 +15,7 @@ OPEN, CLOSE = "⟦", "⟧"
 # Models also write the marks in these forms.
 OPENS = ("⟦", "〚", "[[", "［［")
 CLOSES = ("⟧", "〛", "]]", "］］")
-TOKEN = re.compile(r"(?<!\\)(\\*)(" + "|".join(re.escape(token) for token in OPENS + CLOSES) + ")")
+TOKEN = re.compile("|".join(map(re.escape, OPENS + CLOSES)))
 
 # Scripts without spaces between words: the neighbors of a character do not show where words end.
 UNSPACED = re.compile(f"[{SOUTH_EAST_ASIAN}\u2e80-\u2fdf\u3006\u3100-\u31bf{KANA}{HAN}]")
@@ -23,8 +23,9 @@ HANGUL = re.compile("[\u1100-\u11ff\u3130-\u318f\uac00-\ud7af]")
 
 
 def mark(text: str, answer: str) -> str | None:
-    """Put ⟦ ⟧ around one occurrence of an answer, or return None if the text lacks it.
+    """Put ⟦ ⟧ around one occurrence of an answer.
 
+    Return None if the text lacks the answer, or has ⟦, ⟧ or brackets that are read as them.
     Whole words take precedence over parts of words, then the same case over another, then the first
     occurrence. White space around the answer is ignored.
     """
@@ -32,11 +33,10 @@ def mark(text: str, answer: str) -> str | None:
     # The lookahead finds overlapping occurrences too.
     found = re.finditer(f"(?=({re.escape(answer)}))", text, re.IGNORECASE) if answer else ()
     places = [match.span(1) for match in found]
-    if not places:
+    if not places or TOKEN.search(text):
         return None
     start, end = max(places, key=lambda at: (whole_word(text, *at), text[slice(*at)] == answer))
-    before, span, after = text[:start], text[start:end], text[end:]
-    return f"{_escape(before)}{OPEN}{_escape(span)}{CLOSE}{_escape(after, last=True)}"
+    return f"{text[:start]}{OPEN}{text[start:end]}{CLOSE}{text[end:]}"
 
 
 def read_back(translation: str) -> tuple[str, str | None]:
@@ -45,13 +45,12 @@ def read_back(translation: str) -> tuple[str, str | None]:
     The phrase is None unless there is exactly one pair, well formed and not empty. The brackets
     [[ ]], 〚 〛 and ［［ ］］ count as marks, and spaces just inside the pair as part of them.
     """
-    tokens = [token for token in TOKEN.finditer(translation) if len(token[1]) % 2 == 0]
-    if len(tokens) != 2 or tokens[0][2] not in OPENS or tokens[1][2] not in CLOSES:
-        return _without(translation, tokens), None
+    tokens = list(TOKEN.finditer(translation))
+    if len(tokens) != 2 or tokens[0][0] not in OPENS or tokens[1][0] not in CLOSES:
+        return TOKEN.sub("", translation), None
     opening, closing = tokens
-    before = _unescape(translation[: opening.start(2)])
-    inside = _unescape(translation[opening.end() : closing.start(2)])
-    after = _unescape(translation[closing.end() :], last=True)
+    before, after = translation[: opening.start()], translation[closing.end() :]
+    inside = translation[opening.end() : closing.start()]
     span = inside.strip()
     if not span:
         return before + after, None
@@ -95,30 +94,6 @@ def _number(text: str, place: int) -> bool:
         if point and text[point : point + 1] in {".", ","} and len(around) == 2:
             return around.isdigit()
     return False
-
-
-def _escape(text: str, last: bool = False) -> str:
-    escaped = TOKEN.sub(lambda token: f"{token[1] * 2}\\{token[2]}", text)
-    # Backslashes before a real mark are doubled: an odd number of them would escape it.
-    return escaped if last else escaped + "\\" * _ending(text)
-
-
-def _unescape(text: str, last: bool = False) -> str:
-    within = text if last else text[: len(text) - (_ending(text) + 1) // 2]
-    return TOKEN.sub(lambda token: token[1][: len(token[1]) // 2] + token[2], within)
-
-
-def _ending(text: str) -> int:
-    """Count the backslashes at the end of a text."""
-    return len(text) - len(text.rstrip("\\"))
-
-
-def _without(text: str, tokens: list[re.Match[str]]) -> str:
-    parts, end = [], 0
-    for token in tokens:
-        parts.append(_unescape(text[end : token.start(2)]))
-        end = token.end()
-    return "".join([*parts, _unescape(text[end:], last=True)])
 
 
 def join(translated: Sequence[str], originals: Sequence[str], target_spaced: bool) -> str:

@@ -19,7 +19,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from bears.errors import VectorError
+from bears.errors import StoreError, VectorError
 from bears.retrieval.cut import Cut, cuts_below, messages
 from bears.retrieval.dense.dense import Dense
 from bears.retrieval.retriever import Query, Stopwatch
@@ -287,6 +287,11 @@ def test_a_vector_that_says_nothing_is_told_by_its_document_and_not_kept(
     # The first shard, d0 and d1, is kept; the same model in order goes on from there.
     assert rows(tmp_path) == 2
     index(tmp_path, Letters())
+
+
+def test_without_a_document_there_is_nothing_to_index(tmp_path: Path) -> None:
+    with pytest.raises(StoreError, match="the corpus has no document"):
+        indexed(Dense(Letters(), Memory()), [], tmp_path)
 
 
 def test_a_text_of_nothing_may_have_a_vector_of_zeros(tmp_path: Path) -> None:

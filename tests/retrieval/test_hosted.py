@@ -8,7 +8,6 @@ import re
 import resource
 import shutil
 import time
-from base64 import b64encode
 from collections.abc import Callable, Iterator
 from multiprocessing.process import BaseProcess
 from pathlib import Path
@@ -19,16 +18,20 @@ import pytest
 
 from bears.config import compose, read_selection
 from bears.config.typed import build
-from bears.errors import ConfigurationError, FormatError, RetrieverUnavailable
-from bears.files.journal import Journal
+from bears.errors import ConfigurationError, RetrieverUnavailable
 from bears.llm.wire import token_range
+from bears.retrieval.dense.shards import VectorCache
 from bears.retrieval.models.hosted import Hosted
+from bears.retrieval.vectors import Encoded
 from bears.types import Question
 from tests.provider_server import ROOT, ProviderServer, word_vector
 from tests.retrieving import ask, documents, ids, opened
 
 KEY = "sk-test-51b0c9e2"
 TEXTS = [f"text {n} of {n * n}" for n in range(100)]
+ROW = 32 + 32 * 4 + 3 * 4
+"""Bytes of a kept vector: a sha256, 32 numbers, and three counts."""
+
 Make = Callable[..., Hosted]
 
 
@@ -80,13 +83,12 @@ def asked(server: ProviderServer) -> list[str]:
     return [text for request in server.prompts() for text in request["input"]]
 
 
-def journal(desk: Path) -> Path:
-    (path,) = desk.glob(".bears/embeddings/*.jsonl")
-    return path
+def files(desk: Path) -> list[Path]:
+    return list(desk.glob(".bears/embeddings/**/*.vectors"))
 
 
 def kept(desk: Path) -> int:
-    return sum(len(list(Journal(path).rows())) for path in desk.glob(".bears/embeddings/*.jsonl"))
+    return sum(path.stat().st_size // ROW for path in files(desk))
 
 
 # The vectors ---------------------------------------------------------------------------------
@@ -192,9 +194,10 @@ def test_the_key_may_stand_in_a_file_of_the_checkout_and_is_in_no_other_and_no_v
         encoder.documents(["one"])
     (desk / ".env").write_text(f"OPENAI_API_KEY={KEY}\n")
     assert encoder.documents(TEXTS).shape == (100, 32)
-    files = [path for path in desk.rglob("*") if path.is_file() and path.name != ".env"]
-    assert journal(desk) in files
-    assert not any(KEY.encode() in path.read_bytes() for path in files)
+    written = [path for path in desk.rglob("*") if path.is_file() and path.name != ".env"]
+    assert set(files(desk)) < set(written)
+    assert kept(desk) == 100
+    assert not any(KEY.encode() in path.read_bytes() for path in written)
     assert KEY not in repr(vars(encoder)) + json.dumps(encoder.identity)
 
 
@@ -267,42 +270,21 @@ def test_after_a_kill_only_what_was_not_kept_is_asked_for(
     assert kept(desk) == 100
 
 
-def test_a_torn_and_a_flipped_line_cost_their_own_vectors_alone(
-    hosted: Make, server: ProviderServer, desk: Path
+@pytest.mark.parametrize("at", [0, 31, 32, 40, 32 + 127, ROW - 1])
+def test_a_torn_row_and_a_flipped_bit_cost_their_own_vectors_alone(
+    hosted: Make, server: ProviderServer, desk: Path, at: int
 ) -> None:
+    """The bit is one of the key, the vector or the checksum."""
     hosted(concurrency=1).documents(TEXTS)
-    path = journal(desk)
-    lines = path.read_bytes().split(b"\n")
-    lines[3] = lines[3].replace(b'"vector":"', b'"vector":"B', 1)
-    path.write_bytes(b"\n".join(lines)[:-50])
+    (path,) = files(desk)
+    content = bytearray(path.read_bytes())
+    content[3 * ROW + at] ^= 0x10
+    path.write_bytes(content[:-50])
+    with pytest.raises(RetrieverUnavailable, match="2 of 100 documents have no vector"):
+        hosted(fill="never").documents(TEXTS)
     np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
     assert asked(server)[100:] == [TEXTS[3], TEXTS[99]]
-
-
-def test_a_kept_vector_that_says_nothing_is_asked_for_again_and_told(
-    hosted: Make, server: ProviderServer, desk: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    hosted(concurrency=1).documents(TEXTS)
-    path = journal(desk)
-    rows = list(Journal(path).rows())
-    path.unlink()
-    bad = [np.zeros(32), np.full(32, np.nan), np.ones(31), np.ones(33), np.zeros(0)]
-    for row, vector in zip(rows, bad, strict=False):
-        row["vector"] = b64encode(vector.astype("<f4").tobytes()).decode()
-    rows[5]["vector"] = "no base64"
-    rows[6]["vector"] = 7
-    del rows[7]["vector"]
-    rows[8] = {"another": "journal's row"}
-    with Journal(path).writer() as append:
-        for row in rows:
-            append(row)
-    assert capsys.readouterr().err == ""
-    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
-    assert asked(server)[100:] == TEXTS[:9]
-    told = capsys.readouterr().err
-    assert told.count("has lines that are damaged or hold no vector that can be used") == 1
-    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
-    assert (len(asked(server)), capsys.readouterr().err) == (109, "")
+    hosted(fill="never").documents(TEXTS)
 
 
 def test_of_two_processes_neither_asks_for_what_the_other_did(
@@ -328,15 +310,55 @@ def test_what_the_disk_does_not_take_is_not_bought_on(
     process.start()
     process.join()
     assert process.exitcode == 1
-    assert 14 <= kept(desk) == len(asked(server)) - 7
+    # The last request is torn; its whole rows count.
+    assert len(asked(server)) - 7 <= kept(desk) < len(asked(server)) < 100
+    before, have = len(asked(server)), kept(desk)
+    np.testing.assert_allclose(hosted().documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert len(asked(server)) - before == 100 - have
 
 
-def test_a_file_that_was_changed_in_the_meantime_is_told(hosted: Make, desk: Path) -> None:
+def test_what_comes_after_a_write_that_failed_is_found(desk: Path) -> None:
+    """A part of a row stays where the disk was full, and rows after it would be misread."""
+    limit, vectors = resource.RLIMIT_FSIZE, np.ones((7, 32), np.float32)
+    cache = VectorCache(desk, {"model": "m"})
+
+    def fill() -> None:
+        resource.setrlimit(limit, (ROW + 10, resource.getrlimit(limit)[1]))
+        with pytest.raises(OSError, match="File too large"):
+            cache.keep(TEXTS[:7], Encoded(vectors, 0, [0] * 7))
+        resource.setrlimit(limit, (resource.getrlimit(limit)[1],) * 2)
+        cache.keep(TEXTS[7:14], Encoded(vectors, 0, [0] * 7))
+
+    process = FORK.Process(target=fill)
+    process.start()
+    process.join()
+    assert process.exitcode == 0
+    assert set(cache.find(TEXTS)) == {TEXTS[0], *TEXTS[7:14]}
+
+
+def test_a_file_that_is_changed_in_the_meantime_gives_no_wrong_vector(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
     encoder = hosted()
-    encoder.documents(["one", "two"])
-    journal(desk).write_bytes(journal(desk).read_bytes()[1:])
-    with pytest.raises(FormatError, match=r"byte .*; start again"):
-        encoder.documents(["one", "two"])
+    encoder.documents(TEXTS)
+    np.testing.assert_allclose(encoder.documents(TEXTS), expected(TEXTS), atol=1e-6)
+    (path,) = files(desk)
+    with path.open("rb+") as stream:
+        stream.write(path.read_bytes()[1:])
+    np.testing.assert_allclose(encoder.documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert sorted(asked(server)[100:]) == sorted(TEXTS)
+
+
+def test_what_another_process_buys_is_found_by_one_that_runs(
+    hosted: Make, server: ProviderServer
+) -> None:
+    encoder = hosted(fill="never")
+    with pytest.raises(RetrieverUnavailable, match="100 of 100"):
+        encoder.documents(TEXTS)
+    other = begun(hosted(), TEXTS)
+    other.join()
+    np.testing.assert_allclose(encoder.documents(TEXTS), expected(TEXTS), atol=1e-6)
+    assert len(asked(server)) == 100
 
 
 # Money ---------------------------------------------------------------------------------------

@@ -149,7 +149,6 @@ def audit(
         *one_document_suffices(pool, settings),
         *questions_in_documents(pool, rankings),
         *documents_alike(ids, alike),
-        *_without_record(pool, order, decided.values()),
     ]
     return Audit(candidates, findings, every)
 
@@ -202,12 +201,3 @@ def _like_gold(
                     yield Candidate(
                         question.question_id, doc_id, {"near_duplicate_of": gold_id, "same": same}
                     )
-
-
-def _without_record(
-    pool: AuditPool, questions: Mapping[str, int], decided: Iterable[PairDecision]
-) -> Iterator[Finding]:
-    for pair in decided:
-        if pair.question_id not in questions or pair.doc_id not in pool.contents:
-            message = f"the ledger judges {pair.doc_id} for it, and the benchmark lacks one of them"
-            yield Finding("decision_without_record", "warning", pair.question_id, message)

@@ -27,7 +27,6 @@ class TranslatedBenchmark:
         languages: source name to BCP 47 tag.
         target: the language that texts are translated into.
         written_in: the tag that the finished texts are indexed under; empty if unknown.
-        unmatched: ledger entries that match no record.
         gates: gate to severity, see `bears.language.gates`.
         bundle_gates: the same for answer_lost and term_consistency.
         terms: question_id to the (source, rendering) pairs that its texts should use.
@@ -44,7 +43,6 @@ class TranslatedBenchmark:
     languages: Mapping[str, str]
     target: Language
     written_in: str = ""
-    unmatched: Sequence[str] = ()
     gates: Mapping[str, GateSeverity] = field(default_factory=dict)
     bundle_gates: Mapping[str, Severity] = field(default_factory=dict)
     terms: Mapping[str, Sequence[tuple[str, str]]] = field(default_factory=dict)
@@ -133,7 +131,7 @@ def gold(b: TranslatedBenchmark) -> Iterator[Finding]:
 
 
 def _consistent(question: Question) -> Iterator[Finding]:
-    """Find contradictions between a question's type, gold and grades."""
+    """Find contradictions between a question's type and gold."""
     record_id, number = question.question_id, len(question.gold_doc_ids)
     unwanted = question.question_type == "no-retrieval"
     if not number and question.judged and not unwanted:
@@ -141,22 +139,6 @@ def _consistent(question: Question) -> Iterator[Finding]:
     if number and (unwanted or not question.judged):
         what = "needs no retrieval" if unwanted else "is not judged"
         yield _error("gold_unexpected", record_id, f"{what}, but has gold")
-    grades = question.gold_grades
-    if grades and len(grades) != number:
-        message = f"has {len(grades)} grades for {number} gold documents"
-        yield _error("gold_grades", record_id, message)
-    elif grades and min(grades) < 1:
-        message = f"has a gold document of grade {min(grades)}; grades begin at 1"
-        yield _error("gold_grades", record_id, message)
-
-
-def groups(b: TranslatedBenchmark) -> Iterator[Finding]:
-    """Find questions about a group that has no documents."""
-    known = {document.group for document in b.documents}
-    for question in b.questions:
-        if question.group and question.group not in known:
-            message = f"no document belongs to its group {question.group!r}"
-            yield Finding("group_empty", "warning", question.question_id, message)
 
 
 def duplicate_contents(b: TranslatedBenchmark) -> Iterator[Finding]:
@@ -185,13 +167,6 @@ def empty_texts(b: TranslatedBenchmark) -> Iterator[Finding]:
     for document in b.documents:
         if blank(document.content):
             yield _error("empty", document.doc_id, "content is empty")
-
-
-def ledger_entries(b: TranslatedBenchmark) -> Iterator[Finding]:
-    """Find ledger entries about records that are not in the sample."""
-    for record_id in b.unmatched:
-        message = "the ledger names it, but it is not in the sample"
-        yield Finding("ledger", "warning", record_id, message)
 
 
 def quotations(b: TranslatedBenchmark) -> Iterator[Finding]:

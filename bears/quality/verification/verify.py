@@ -13,9 +13,8 @@ from bears.types import Finding
 
 CHECKS = (
     *(structure.counts, structure.source_distribution, structure.ids, structure.gold),
-    *(structure.groups, structure.duplicate_contents, structure.empty_texts),
-    *(structure.quotations, structure.ledger_entries, texts.same_records),
-    *(texts.calibrated, texts.texts, texts.doubts),
+    *(structure.duplicate_contents, structure.empty_texts, structure.quotations),
+    *(texts.same_records, texts.calibrated, texts.texts, texts.doubts),
     *(texts.languages, texts.answers_lost, texts.terms_inconsistent),
 )
 

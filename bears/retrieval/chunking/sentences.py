@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from itertools import accumulate, pairwise
 
-from bears.language.sentences import sentence_ends, split
+from bears.language.sentences import split
 from bears.retrieval.chunking import Range
 from bears.types import Positive
 
@@ -17,29 +17,14 @@ class Sentences:
 
     Args:
         characters: the most per chunk, blank ends not counted.
-        sentences: the most per chunk; null: as many as fit.
     """
 
     characters: Positive
-    sentences: Positive | None = None
 
     def ranges(self, text: str) -> list[Range]:
         """Return the ranges of ``text``; white space belongs to the chunk before it."""
-        runs = [text] if self.sentences is None else _runs(text, self.sentences)
-        parts = _without_blanks([chunk for run in runs for chunk in split(run, self.characters)])
+        parts = _without_blanks(split(text, self.characters))
         return list(pairwise(accumulate(map(len, parts), initial=0)))
-
-
-def _runs(text: str, most: int) -> list[str]:
-    """Cut ``text`` after every ``most`` sentences."""
-    runs, start, before, count = [], 0, 0, 0
-    for end in sorted({*sentence_ends(text), len(text)}):
-        count += bool(text[before:end].strip())
-        before = end
-        if count == most:
-            runs.append(text[start:end])
-            start, count = end, 0
-    return [*runs, text[start:]]
 
 
 def _without_blanks(chunks: list[str]) -> list[str]:

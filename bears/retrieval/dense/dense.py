@@ -7,6 +7,7 @@ from operator import length_hint
 from pathlib import Path
 from typing import Protocol
 
+from bears.errors import StoreError
 from bears.files.progress import Progress
 from bears.retrieval.cut import Cut, write_cuts
 from bears.retrieval.dense.engines.local import Local
@@ -63,13 +64,14 @@ class Dense:
 
         Raises:
             OSError: a disk is full; the vectors so far are kept.
+            StoreError: there is no document.
             VectorError: the model's vector of a document cannot be used.
         """
         batches = text_shards(documents, self.shard_size)
         cuts: list[Cut] = []
         bar = Progress(total=length_hint(documents) or None, unit=" chunks", unit_scale=True)
         kept = VectorCache(scratch, self.encoder.identity, bar.update)
-        with bar, closing(kept), closing(self.engine.shards(batches, self.encoder, kept)) as shards:
+        with bar, closing(self.engine.shards(batches, self.encoder, kept)) as shards:
             self.vector_store.write(_cut(shards, cuts), folder)
         write_cuts(cuts, folder)
         kept.remove_unused()
@@ -84,6 +86,8 @@ def _cut(shards: Iterable[Shard], cuts: list[Cut]) -> Iterator[Shard]:
     for shard in shards:
         cuts.append(shard.cut)
         yield shard
+    if not cuts:
+        raise StoreError("there is nothing to index: the corpus has no document")
 
 
 @dataclass(frozen=True, slots=True)

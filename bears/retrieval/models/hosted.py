@@ -11,6 +11,7 @@ model's only for new questions.
 import asyncio
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import Any, ClassVar, get_args
 
@@ -20,13 +21,15 @@ from bears.config import checkout
 from bears.config.code import parts_of
 from bears.config.typed import parse
 from bears.errors import RetrieverUnavailable
+from bears.files.journal import make_folder
+from bears.files.lock import locked
 from bears.layout import EMBEDDINGS
 from bears.llm.faults import ClientError, RunStopped
 from bears.llm.limits import Budget, RateLimits
 from bears.llm.models import Endpoint, ceiling, has_key, models_of
 from bears.llm.wire import Embedded, EmbeddingRequest, token_range
-from bears.retrieval.models.vector_journal import VectorJournal
-from bears.retrieval.vectors import Kind, Vectors, normalized
+from bears.retrieval.dense.shards import Rows, VectorCache
+from bears.retrieval.vectors import Encoded, Kind, Vectors, normalized
 from bears.types import Positive
 
 WHERE = "retriever.encoder"
@@ -78,9 +81,9 @@ def hosted(value: object) -> list[dict[str, Any]]:
 class Hosted:
     """A model of embeddings behind an OpenAI-compatible address.
 
-    Its vectors are kept in journals in the user's checkout, outside of DVC and git: see
-    `bears.retrieval.models.vector_journal`. Several processes may use them at the same time; each
-    has the whole budget, so fill before a run with many workers.
+    Its vectors are kept in the user's checkout, outside of DVC and git: see
+    `bears.retrieval.dense.shards.VectorCache`. They are never removed. Several processes may use
+    them at the same time; each has the whole budget, so fill before a run with many workers.
 
     Args:
         settings: the fields of `HostedSettings`.
@@ -96,9 +99,9 @@ class Hosted:
         self._limits = RateLimits(
             self.settings.requests_per_minute, self.settings.tokens_per_minute
         )
-        model, dimensions = self.settings.model, self.settings.dimensions
-        self._journals = {
-            kind: VectorJournal(self.folder, model, dimensions, kind) for kind in get_args(Kind)
+        made_by = {"model": self.settings.model, "dimensions": self.settings.dimensions}
+        self._kept = {
+            kind: VectorCache(self.folder, {**made_by, "kind": kind}) for kind in get_args(Kind)
         }
 
     @property
@@ -127,19 +130,21 @@ class Hosted:
 
     def load(self) -> None:
         """Read which questions are kept, so that the first one does not wait for that."""
-        self._journals["question"].refresh()
+        self._kept["question"].refresh()
 
     def _vectors(self, kind: Kind, texts: Sequence[str]) -> Vectors:
-        journal = self._journals[kind]
+        kept = self._kept[kind]
         # Providers refuse empty texts.
         sent = {row: self.settings.sent(text) for row, text in enumerate(texts) if text.strip()}
-        if missing := journal.missing(sent.values()):
-            of = f"of {len(set(sent.values())):,} {kind}s have no vector"
+        wanted = list(dict.fromkeys(sent.values()))
+        rows = kept.find(wanted)
+        if missing := [text for text in wanted if text not in rows]:
+            of = f"of {len(wanted):,} {kind}s have no vector"
             self._check_may_fill(missing, of)
-            self._fill(journal, missing, of)
+            rows |= self._fill(kept, missing, of)
         vectors = np.zeros((len(texts), self.settings.dimensions), np.float32)
-        if sent:
-            vectors[list(sent)] = journal.vectors(sent.values())
+        for row, text in sent.items():
+            vectors[row] = rows[text]["vector"]
         return normalized(vectors)
 
     def _check_may_fill(self, missing: Sequence[str], of: str) -> None:
@@ -156,10 +161,12 @@ class Hosted:
             '-S \'overrides=["retriever.encoder.fill=auto", "retriever.encoder.budget=5"]\''
         )
 
-    def _fill(self, journal: VectorJournal, missing: Sequence[str], of: str) -> None:
-        """Buy the vectors that are missing; each is kept as it comes.
+    def _fill(self, kept: VectorCache, missing: Sequence[str], of: str) -> Rows:
+        """Buy the vectors that are missing and return them; each is kept as it comes.
 
         Args:
+            kept: locked meanwhile, so that no other process buys the same vectors.
+            missing: the texts.
             of: of how many texts they are, for the message.
 
         Raises:
@@ -175,7 +182,9 @@ class Hosted:
         client: Client[EmbeddingRequest, Embedded] = Client(
             self.settings, models, budget, checkout(), self._limits
         )
-        with journal.filling() as keep:
+        make_folder(kept.folder)
+        with locked(kept.folder / "lock", str(kept.folder), "fill"), closing(kept):
+            rows = kept.find(missing)
 
             async def take(request: EmbeddingRequest, answer: Embedded) -> None:
                 came, wanted = answer.vectors.shape[1], request.dimensions
@@ -185,12 +194,13 @@ class Hosted:
                         f"{client.access.base_url} answers vectors of {came} dimensions for "
                         f"{self.settings.model}, and {wanted} are configured"
                     )
-                # Wait for the disk: if vectors cannot be kept, no more should be bought.
-                written = map(keep, request.texts, answer.vectors)
-                await asyncio.gather(*map(asyncio.wrap_future, written))
+                # The whole run waits for the disk: if vectors cannot be kept, no more should be
+                # bought.
+                unread = [0] * len(request.texts)
+                rows.update(kept.keep(request.texts, Encoded(answer.vectors, 0, unread)))
 
             async def first_problem() -> str:
-                requests = self.settings.requests(journal.missing(missing))
+                requests = self.settings.requests(text for text in missing if text not in rows)
                 answers = client.answers(requests, take)
                 problems = [str(each) async for _, each in answers if isinstance(each, ClientError)]
                 return next(iter(problems), "")
@@ -201,8 +211,9 @@ class Hosted:
                 problem = str(stopped)
             finally:
                 self.spent = budget.spent
-        if left := len(journal.missing(missing)):
+        if left := len(missing) - len(rows):
             raise RetrieverUnavailable(
                 f"{left:,} {of} yet. {problem}. The others are kept in {self.folder} and are not "
                 "paid for again"
             )
+        return rows

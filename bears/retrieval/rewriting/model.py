@@ -18,8 +18,6 @@ from bears.llm.use import CheckedReply, KeptReplies
 from bears.llm.wire import ChatAnswer
 from bears.types import Question, RewrittenQuestion, Turn
 
-LONGEST = 300
-"""How many more characters a query may have than the conversation."""
 LEAST_TOKENS = 12
 """Tokens of an answer that searches for nothing."""
 
@@ -108,15 +106,10 @@ class RewriteTask(FlatUse[RewriteRequest]):
                 return CheckedReply(_line(False, ""), [], [])
             # Small models often answer this for real questions, and a useless search costs less.
             doubts.append("search is false, but there is a standalone_query")
-        earlier = "\n".join(turn.content for turn in request.turns)
-        if not earlier:
+        if not request.turns:
             return CheckedReply(_line(True, request.text), [], doubts)
         if blank(query):
             return CheckedReply("", ["standalone_query is empty, though search is true"], [])
-        if len(query) > len(earlier) + len(request.text) + LONGEST:
-            return CheckedReply("", [f"standalone_query has {len(query)} characters"], [])
-        if not _pairs(query) & _pairs(f"{earlier}\n{request.text}"):
-            doubts.append("standalone_query has no word of the conversation")
         return CheckedReply(_line(True, query), [], doubts)
 
     def asked(self, known: KeptReplies) -> list[RewrittenQuestion]:
@@ -131,12 +124,6 @@ class RewriteTask(FlatUse[RewriteRequest]):
 
 def _line(search: bool, query: str) -> str:
     return SHAPE.line({"standalone_query": query, "search": search})
-
-
-def _pairs(text: str) -> set[str]:
-    """Return pairs of neighboring letters, which related texts of any script share."""
-    folded = "".join(text.casefold().split())
-    return {folded[n : n + 2] for n in range(len(folded) - 1)}
 
 
 def _asked(request: RewriteRequest, line: str) -> RewrittenQuestion:

@@ -11,7 +11,7 @@ from bears.errors import StoreError
 from bears.files.records import atomic_write, read_lines, to_line
 from bears.retrieval.index_files import map_array
 from bears.retrieval.ranking import BITS, best, kth_best
-from bears.retrieval.vectors import Shard, Vectors, checked
+from bears.retrieval.vectors import Shard, Vectors
 from bears.types import Ranking
 
 PRODUCT = 1 << 24
@@ -28,16 +28,13 @@ class Memory:
         """Write ``vectors.npy`` (chunks, dimensions) as float32, and ids and groups beside it.
 
         One shard is in memory at a time. ``pieces.jsonl`` has a line for each.
-
-        Raises:
-            StoreError: the shards differ in their dimensions, or the corpus is empty.
         """
         chunks, dimensions = 0, 0
         with (
             atomic_write(folder / "vectors.npy") as vectors,
             atomic_write(folder / "pieces.jsonl") as names,
         ):
-            for shard in checked(shards):
+            for shard in shards:
                 if not chunks:
                     dimensions = shard.vectors.shape[1]
                     _write_header(vectors, 0, dimensions)

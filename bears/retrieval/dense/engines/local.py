@@ -2,7 +2,7 @@
 
 from collections.abc import Generator, Iterable
 
-from bears.retrieval.dense.shards import VectorCache, missing, with_vectors
+from bears.retrieval.dense.shards import VectorCache, missing, usable, with_vectors
 from bears.retrieval.vectors import Encoder, Shard, TextShard, blocks, encoded
 
 
@@ -22,5 +22,5 @@ class Local:
                 loaded = True
             for block in blocks(encoder, left):
                 some = [left[position] for position in block]
-                rows |= kept.keep(shard, some, encoded(encoder, some))
+                rows |= kept.keep(some, usable(shard, some, encoded(encoder, some)))
             yield with_vectors(shard, rows)

@@ -14,7 +14,7 @@ import numpy as np
 from pydantic import Field
 
 from bears.errors import BearsError, ConfigurationError, RetrieverUnavailable
-from bears.retrieval.dense.shards import Rows, VectorCache, missing, with_vectors
+from bears.retrieval.dense.shards import Rows, VectorCache, missing, usable, with_vectors
 from bears.retrieval.vectors import Encoded, Encoder, Shard, TextShard, encoded
 from bears.types import Positive
 
@@ -63,7 +63,7 @@ class RayTasks:
         def finished() -> Shard:
             shard, rows, left, reply = pending.popleft()
             if left:
-                rows |= kept.keep(shard, left, _result(ray, reply))
+                rows |= kept.keep(left, usable(shard, left, _result(ray, reply)))
             return with_vectors(shard, rows)
 
         try:
