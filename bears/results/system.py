@@ -318,7 +318,7 @@ def system_of_traces(path: Path, records: Records) -> System:
         rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
     judge, table = _judged(path, records)
     if table:
-        judged, _ = read_repeats(table, chosen=BY_JUDGES)
+        judged, _ = read_repeats(table, chosen=BY_JUDGES, unjudged=True)
         rows = rows.drop(columns=judged.columns, errors="ignore").join(judged, how="outer")
     values = averaged(rows)
     what = f"traces, {len(repeats)} repeats" if len(repeats) > 1 else "traces"
