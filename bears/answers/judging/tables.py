@@ -32,10 +32,12 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
         "question": [row.case.question for row in rows],
         "gold_answers": [" / ".join(row.case.golds) for row in rows],
         "answer": [row.case.answer for row in rows],
+        "error": ["; ".join(row.faults.values()) for row in rows],
         "verdict": [row.ruling.verdict if row.ruling else None for row in rows],
         "reason": [row.ruling.reason if row.ruling else None for row in rows],
         **{name: [getattr(row.score, value) for row in rows] for name, value in MEANS.items()},
         **further_measures(rows),
+        "answer_type": [row.score.type for row in rows],
         ITEMS: [to_json([each.row() for each in row.graded]) for row in rows],
         "cause": [row.cause for row in rows],
         "gold_shown": [found.count("reader") + found.count("cut") for found in places],
@@ -81,9 +83,11 @@ def table(results: Mapping[str, Any]) -> str:
     parts.append(in_columns(groups, rows))
     scores = ("n", "answer_f1", "exact_match")
     if kinds := results["by_answer_type"]:
-        typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
+        typed = [
+            [kind, *map(own.get, scores)] for kind, own in {"all": results["all"], **kinds}.items()
+        ]
         headers = ["type of the best reference", *scores]
-        parts.append(tabulate(typed, headers, floatfmt=".3f", missingval="–"))
+        parts.append(tabulate(typed, headers, floatfmt=".5f", missingval="–"))
     return "\n\n".join(parts)
 
 
