@@ -62,7 +62,13 @@ def read_predictions(
     path: Path, questions: Sequence[Question], documents: Collection[Document]
 ) -> Mapping[str, Trace]:
     (found,) = answers_of(read_answers(path), questions, documents)
-    return {key: trace for key, trace in found.items() if trace.answer is not None}
+    # Without what a trace has besides.
+    given = {key: (each.answer, each.evidence) for key, each in found.items()}
+    return {
+        key: Trace(question_id=key, answer=answer, evidence=evidence)
+        for key, (answer, evidence) in given.items()
+        if answer is not None
+    }
 
 
 def predicted(question_id: str, answer: str, evidence: Sequence[str] | None = None) -> Trace:
@@ -801,7 +807,7 @@ def test_an_answer_that_is_there_twice_by_mistake_is_refused(
 ) -> None:
     path = written(tmp_path / "p.jsonl", *rows)
     with pytest.raises(FormatError, match=re.escape(problem)) if problem else nullcontext():
-        found = answers_of(read_answers(path, whole=True), QUESTIONS, DOCUMENTS)
+        found = answers_of(read_answers(path), QUESTIONS, DOCUMENTS)
         assert len(found) == 2
 
 

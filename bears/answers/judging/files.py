@@ -48,7 +48,7 @@ def read_unjudged(
     """
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    answers = read_answers(paths["answers"], whole=True) if "answers" in paths else ()
+    answers = read_answers(paths["answers"]) if "answers" in paths else ()
     repeats = answers_of(answers, questions, documents, ignore_unknown)
     aliases = _aliases(paths.get("sidecar"))
     found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
