@@ -140,15 +140,9 @@ class JudgedQuestion:
         return cause_of(self.question, verdict, self.trace, answered, self._words())
 
     @cached_property
-    def flags(self) -> list[str]:
-        """Return reasons for a person to look at this answer."""
-        answer = self.case.answer
-        flags = {
-            "injection": speaks_to_judge(answer),
-            "cited_not_given": self.trace.cited_not_given > 0,
-            "abstained": self.score.unanswerable is None and self.refused,
-        }
-        return [name for name, raised in flags.items() if raised]
+    def injection(self) -> bool:
+        """Return whether the answer speaks to the judge."""
+        return speaks_to_judge(self.case.answer)
 
     @property
     def refusals(self) -> dict[str, float]:
@@ -298,7 +292,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         **_pass_rates(rows),
         **measured,
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
-        "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
+        "flagged": _number(_count(rows, [row.injection for row in rows])),
         **_calibration(rows),
         "causes": {cause: _number(count) for cause, count in causes.items() if count},
     }
