@@ -1,26 +1,21 @@
 """audit: the verified benchmark → documents that may answer too, and odd findings."""
 
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 
 from bears.config.ledger.entries import Acceptances, Judgements, accept
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Choice, Source
 from bears.config.typed import build
-from bears.errors import VerificationFailed
 from bears.files.records import check_digest, read_folder, write_json, write_lines
-from bears.files.shown import complain
-from bears.files.visible import one_line
 from bears.language.tags import languages_of
-from bears.quality.audit.audit import Audit, summarize
 from bears.quality.audit.audit import audit as find
+from bears.quality.audit.audit import summarize
 from bears.quality.audit.audit_pool import AuditPool, AuditSettings
+from bears.quality.verification.outcome import conclude
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.judged import ChunksOfDocuments
 from bears.retrieval.retriever import Query, Stopwatch, searcher_of
 from bears.retrieval.sparse.bm25 import BM25Searcher
-from bears.types import Finding
 
 
 @dataclass(frozen=True)
@@ -73,26 +68,15 @@ def main(
     write_lines(paths["out"] / "candidates.jsonl", rows)
     write_lines(paths["out"] / "findings.jsonl", map(asdict, findings))
     write_json(paths["metrics"], summarize(audited, findings, pool))
-    _report(audited, findings, paths["out"])
-
-
-def _report(audited: Audit, findings: Sequence[Finding], out: Path) -> None:
-    candidates = audited.candidates
-    undecided = sum(not candidate.decision for candidate in candidates)
+    undecided = sum(not candidate.decision for candidate in audited.candidates)
     warnings = sum(finding.severity == "warning" for finding in findings)
+    file = paths["out"] / "findings.jsonl"
     print(
-        f"{len(candidates)} documents may answer a question, {undecided} undecided; {warnings} "
-        f"findings to look at, in {out}/findings.jsonl"
+        f"{len(audited.candidates)} documents may answer a question, {undecided} undecided; "
+        f"{warnings} findings to look at, in {file}"
     )
-    errors = [finding for finding in findings if finding.severity == "error"]
-    for finding in errors:
-        complain(f"error: {finding.check}: {one_line(finding.record_id)}: {finding.message}")
-    if errors:
-        raise VerificationFailed(
-            f"{len(errors)} findings of severity error (above); correct the translation through "
-            "the ledger or the kept replies, or accept a finding with its reason under "
-            "benchmark.accept"
-        )
+    # The others are for a look at the file.
+    conclude([each for each in findings if each.severity == "error"], file)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,11 @@
 """verify: the translated benchmark against the sampled one → findings; errors stop the pipeline."""
 
-from collections import Counter
 from dataclasses import asdict
-from itertools import islice
 
 from bears.config.ledger.entries import Acceptances, Judgements, Reviews
 from bears.config.pipeline import Paths, exit_with
 from bears.config.shape import BenchmarkIdentity, Section, Source
-from bears.errors import FormatError, VerificationFailed
+from bears.errors import FormatError
 from bears.files.records import (
     digest_files,
     read_documents,
@@ -18,19 +16,15 @@ from bears.files.records import (
     write_json,
     write_lines,
 )
-from bears.files.shown import complain
-from bears.files.visible import one_line
 from bears.language.gates import GateSeverity, Severity
 from bears.language.profile import Language
 from bears.language.tags import languages_of
+from bears.quality.verification.outcome import conclude
 from bears.quality.verification.structure import TranslatedBenchmark
 from bears.quality.verification.texts import LEAST_TERMS
 from bears.quality.verification.verify import reviewed, summarize, verify
 from bears.sampling.mixture import Mixture, sampler_of
 from bears.types import Document, Finding
-
-SHOWN = 20
-"""How many findings of one kind are printed."""
 
 
 def main(
@@ -82,29 +76,11 @@ def main(
     summary = summarize(findings, translated)
     sizes = {"questions": len(translated.questions)} if translated else {}
     write_json(paths["metrics"], {"benchmark": benchmark.name, **sizes, **summary})
-    _print(findings)
     if 0 < summary.get("terms", 0) < LEAST_TERMS:
         print(f"term_consistency: {summary['terms']} terms, fewer than {LEAST_TERMS}: no figure")
-    if errors := sum(finding.severity == "error" for finding in findings):
-        raise VerificationFailed(
-            f"{errors} findings of severity error (above, and in {paths['out']}/findings.jsonl); "
-            "correct the records through the ledger or the kept replies, or accept a finding with "
-            "its reason under benchmark.accept in conf/benchmark/"
-        )
+    conclude(findings, paths["out"] / "findings.jsonl")
     files = [paths["translated"] / name for name in ("queries.json", "corpus.json")]
     write_json(paths["out"] / "digest.json", digest_files(files))
-
-
-def _print(findings: list[Finding]) -> None:
-    """Print the first findings of each kind; the file has all of them."""
-    for (check, severity), number in Counter((f.check, f.severity) for f in findings).items():
-        show = complain if severity == "error" else print
-        same = (f for f in findings if (f.check, f.severity) == (check, severity))
-        for finding in islice(same, SHOWN):
-            place = ": ".join(filter(None, (one_line(finding.record_id), finding.field)))
-            show(f"{severity}: {check}: {place}: {finding.message}")
-        if number > SHOWN:
-            show(f"{severity}: {check}: … and {number - SHOWN} more")
 
 
 def _translated(paths: Paths, raw: list[Document]) -> list[Document]:

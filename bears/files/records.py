@@ -219,8 +219,8 @@ def digest_files(paths: Sequence[Path]) -> dict[str, str]:
     return {path.name: sha256_of(path) for path in paths}
 
 
-def check_digest(path: Path, record: Path) -> None:
-    """Refuse a file whose digest is not the one in ``record``.
+def check_digest(path: Path, record: Path, stage: str = "verify") -> None:
+    """Refuse a file whose digest is not the one in ``record``, which a stage wrote.
 
     Raises:
         FormatError: the digests differ, or none is recorded.
@@ -230,5 +230,5 @@ def check_digest(path: Path, record: Path) -> None:
     if (found := sha256_of(path)) != expected:
         raise FormatError(
             f"{path} has sha256 {found}, but {record} has {expected}; "
-            "run `dvc repro verify` on the present file first"
+            f"run `dvc repro {stage}` on the present file first"
         )

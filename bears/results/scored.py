@@ -91,7 +91,6 @@ def check(
         *_of_lists(lists, own, questions),
         *_of_documents(lists, doc_ids, submission.form),
         *_short(lists, questions),
-        *_other_gold(rows, known),
     )
     lengths = [len(ids) for ids in lists.values()] or [0]
     facts = {
@@ -167,15 +166,6 @@ def _short(lists: Lists, questions: Sequence[Question]) -> Iterator[Finding]:
             f"at k={length}"
         )
         yield _warning("short_list", short[0], message)
-
-
-def _other_gold(
-    rows: Sequence[SubmittedRanking], known: Mapping[str, Question]
-) -> Iterator[Finding]:
-    stated = [row for row in rows if row.gold and row.question in known]
-    if other := [r.question for r in stated if r.gold not in known[r.question].gold_doc_ids]:
-        message = f"the file states another gold for {len(other)} questions, this one first; the "
-        yield _warning("other_gold", other[0], f"{message}benchmark's own is used")
 
 
 @dataclass(frozen=True)

@@ -43,7 +43,6 @@ class PandaChatRow(TypedDict):
 
     query: str
     sources: Ids
-    document: NotRequired[Any]
 
 
 class PandaChatFile(TypedDict):
@@ -83,13 +82,11 @@ class SubmittedRanking:
     Args:
         question: the question's id, or (PandaChat) its text.
         doc_ids: as submitted, best first; may repeat a document.
-        gold: what the file says is the gold, never used for scoring.
         scores: of the documents, which show what is tied; empty if the file has none.
     """
 
     question: str
     doc_ids: tuple[str, ...]
-    gold: str = ""
     scores: tuple[float, ...] = ()
 
     @property
@@ -152,11 +149,7 @@ def _reader_of(path: Path) -> Callable[[Path], Submission]:
 
 def _pandachat(path: Path) -> Submission:
     file = _validated(PandaChatFile, json_value(path, nan="float"))
-    rows = []
-    for row in file["df"]:
-        gold = row.get("document")
-        gold = gold if isinstance(gold, str) else ""
-        rows.append(SubmittedRanking(row["query"], tuple(row["sources"]), gold))
+    rows = (SubmittedRanking(row["query"], tuple(row["sources"])) for row in file["df"])
     system, seconds = file.get("system"), file.get("time_per_question")
     return Submission("pandachat", system or "", tuple(rows), seconds)
 

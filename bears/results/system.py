@@ -304,8 +304,6 @@ def system_of_traces(path: Path, records: Records) -> System:
     traces = [trace for trace in every if trace.question_id in known]
     if not traces:
         raise FormatError(f"{path} has no trace of a question of {records.benchmark.name}")
-    if left := len(every) - len(traces):
-        complain(f"{path}: {left} traces of questions that the benchmark lacks are left out")
     repeats = repeats_of(traces)
     tables = {
         (str(number), "1"): values_of(repeat, records).loc[[q.question_id for q in own]]
@@ -317,6 +315,8 @@ def system_of_traces(path: Path, records: Records) -> System:
         found = {key: passes(own, len(tables)) for key, own in right.items()}
         rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
     judge, table = _judged(path, records)
+    if (left := len(every) - len(traces)) and not table:
+        complain(f"warning: {left} traces of other questions than the benchmark's are skipped")
     if table:
         judged, _ = read_repeats(table, chosen=BY_JUDGES, unjudged=True)
         rows = rows.drop(columns=judged.columns, errors="ignore").join(judged, how="outer")

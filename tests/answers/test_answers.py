@@ -31,10 +31,10 @@ from bears.evaluation.answers.measures import (
 from bears.evaluation.answers.predictions import Given, answers_of, read_answers
 from bears.evaluation.answers.score import (
     AnswerScore,
-    by_question_type,
+    by_answer_type,
+    mean_scores,
     references_of,
     score_answers,
-    summarize_answers,
     with_references,
 )
 from bears.evaluation.evaluate import METRICS
@@ -43,6 +43,7 @@ from bears.files.spreadsheet import csv_text, read_cells
 from bears.language.normalization import normalization_of, without_citations
 from bears.layout import LEADERBOARD
 from bears.results.board import read_board
+from bears.results.origins import system_in_csv
 from bears.sampling.lineage import Sample
 from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
@@ -61,7 +62,13 @@ def read_predictions(
     path: Path, questions: Sequence[Question], documents: Collection[Document]
 ) -> Mapping[str, Trace]:
     (found,) = answers_of(read_answers(path), questions, documents)
-    return {key: trace for key, trace in found.items() if trace.answer is not None}
+    # Without what a trace has besides.
+    given = {key: (each.answer, each.evidence) for key, each in found.items()}
+    return {
+        key: Trace(question_id=key, answer=answer, evidence=evidence)
+        for key, (answer, evidence) in given.items()
+        if answer is not None
+    }
 
 
 def predicted(question_id: str, answer: str, evidence: Sequence[str] | None = None) -> Trace:
@@ -259,7 +266,7 @@ def test_evidence_of_a_question_with_unknown_gold_is_undefined_whatever_is_cited
     predictions = {key: predicted(key, "yes", evidence) for key, evidence in named.items()}
     scores = score_answers(questions, predictions, "en")
     assert [scores[key].evidence_f1 for key in "kuvw"] == [0.5, None, None, None]
-    assert summarize_answers(scores, 3)["evidence_f1"] == 0.5
+    assert mean_scores(scores.values())["evidence_f1"] == 0.5
 
 
 def test_evidence_and_answer_may_match_different_references() -> None:
@@ -286,11 +293,10 @@ def test_a_missing_answer_scores_0_everywhere_and_has_no_type() -> None:
     scores = score_answers(questions, {"q1": predicted("q1", "Yes", ("p3",))}, "en")
     assert scores["q2"] == AnswerScore(0, 0, 0, 0, 0, None, None, 0)
     assert scores["q3"] == AnswerScore()
-    summary = summarize_answers(scores, answered=1)
-    assert (summary["answer_f1"], summary["exact_match"], summary["evidence_f1"]) == (0.5,) * 3
-    assert summary["by_type"]["yes-no"] == {"answer_f1": 1, "exact_match": 1, "n": 1}
-    assert summary["by_type"]["free-form"] == {"answer_f1": None, "exact_match": None, "n": 0}
-    assert (summary["n"], summary["answered"], summary["n_undefined"]) == (3, 1, 1)
+    means = mean_scores(scores.values())
+    assert (means["answer_f1"], means["exact_match"], means["evidence_f1"]) == (0.5,) * 3
+    kinds = by_answer_type(scores.values())
+    assert kinds == {"yes-no": {"answer_f1": 1, "exact_match": 1, "n": 1}}
 
 
 ASCII_WORD = frozenset(string.ascii_letters + string.digits + "_")
@@ -338,23 +344,27 @@ def test_citebite_is_its_own_program(answer: str, texts: list[str]) -> None:
     assert scored.citebite_em == float(any(same))
 
 
-def test_the_type_of_a_question_does_not_depend_on_the_answer() -> None:
+def test_the_type_of_a_question_does_not_depend_on_the_answer(tmp_path: Path) -> None:
     asked = [
         replace(question("q1", YES), question_type="yes-no"),
         replace(question("q2", FREE), question_type="free-form"),
         replace(question("q3", NONE), question_type="unanswerable"),
         replace(question("q4", FREE, EXTRACTIVE), question_type="extractive"),
     ]
-    answers = {"q1": predicted("q1", "Yes, it is"), "q4": predicted("q4", FREE.text)}
-    scores = score_answers(asked, answers, "en")
-    found = by_question_type(asked, scores)
+    answers = {"q1": "Yes, it is", "q4": FREE.text}
+    file = written(tmp_path / "a.jsonl", answers)
+    command = scoring(tmp_path, file, "--out", str(tmp_path / "s.json"))
+    write_records(tmp_path / "queries.json", asked)
+    assert main(command) == 0
+    results = json.loads((tmp_path / "s.json").read_bytes())
+    found = results["by_type"]
     assert {kind: row["n"] for kind, row in found.items()} == dict.fromkeys(found, 1)
     assert found["yes-no"]["yes_no_accuracy"] == 1
     assert found["unanswerable"]["unanswerable_detection"] == 0
     assert found["extractive"]["answer_f1"] == 1
     assert found["free-form"]["answer_f1"] == 0
     # The official table counts the answer to the fourth question as free form.
-    assert summarize_answers(scores, 2)["by_type"]["free-form"]["n"] == 1
+    assert results["by_answer_type"]["free-form"]["n"] == 1
 
 
 def test_keywords_are_counted_where_an_annotator_used_them() -> None:
@@ -364,10 +374,12 @@ def test_keywords_are_counted_where_an_annotator_used_them() -> None:
         "q2": predicted("q2", "yes"),
         "q3": predicted("q3", "It is unanswerable"),
     }
-    summary = summarize_answers(score_answers(questions, predictions, "en"), 3)
-    assert summary["evidence_f1"] is None
-    assert (summary["yes_no_accuracy"], summary["n_yes_no"]) == (1 / 2, 2)
-    assert (summary["unanswerable_detection"], summary["n_unanswerable"]) == (1, 1)
+    scores = score_answers(questions, predictions, "en")
+    means = mean_scores(scores.values())
+    assert means["evidence_f1"] is None
+    assert (means["yes_no_accuracy"], means["unanswerable_detection"]) == (1 / 2, 1)
+    assert [scores[key].yes_no for key in ("q1", "q2", "q3")] == [1, 0, None]
+    assert [scores[key].unanswerable for key in ("q1", "q2", "q3")] == [None, None, 1]
 
 
 def test_a_gold_answer_without_a_type_is_the_one_reference() -> None:
@@ -440,13 +452,16 @@ def test_garbled_answers_score_as_the_official_rules_say(six_papers: Path) -> No
         assert scored.answer_f1 == pytest.approx(values[best], abs=1e-12)
         assert scored.type == asked.answers[best].type
         by_type.setdefault(asked.answers[best].type, []).append(values[best])
-    summary = summarize_answers(scores, len(predictions))
+    mean, kinds = mean_scores(scores.values())["answer_f1"], by_answer_type(scores.values())
     everything = [value for values in by_type.values() for value in values]
-    assert 0.2 < summary["answer_f1"] < 0.9
-    assert summary["answer_f1"] == pytest.approx(sum(everything) / len(papers), abs=1e-12)
-    for kind, values in by_type.items():
-        mean = pytest.approx(sum(values) / len(values), abs=1e-12)
-        assert summary["by_type"][kind]["answer_f1"] == mean
+    assert mean is not None
+    assert 0.2 < mean < 0.9
+    assert mean == pytest.approx(sum(everything) / len(papers), abs=1e-12)
+    assert kinds.keys() == by_type.keys()
+    for kind, own in kinds.items():
+        values = by_type[kind]
+        assert own["n"] == len(values)
+        assert own["answer_f1"] == pytest.approx(sum(values) / len(values), abs=1e-12)
 
 
 @pytest.mark.parametrize(("floats", "annotator"), [(True, 0), (True, -1), (False, 0)])
@@ -467,7 +482,7 @@ def test_the_gold_of_real_papers_scores_as_in_the_official_script(
     assert sum("FLOAT" in text for row in given for text in row["predicted_evidence"]) > 3
     file = written(tmp_path / "gold.jsonl", *given)
     found = read_predictions(file, benchmark.questions, list(benchmark.documents))
-    summary = summarize_answers(score_answers(benchmark.questions, found, "en"), len(found))
+    summary = mean_scores(score_answers(benchmark.questions, found, "en").values())
     assert (summary["answer_f1"], summary["exact_match"]) == (1, 1)
     official = [
         official_evidence_f1(row["predicted_evidence"], answers, text_only=not floats)
@@ -517,11 +532,11 @@ def test_every_annotator_of_drcd_counts_and_the_records_keep_their_first(
     for name in ("beir", "any", "mini"):
         assert main([*command, "--benchmark", name]) == 0
         found.append(json.loads((tmp_path / "s.json").read_bytes()))
-    assert len({each["answer_f1"] for each in found}) == 1
-    first_only = found[-1]
+    assert len({each["all"]["answer_f1"] for each in found}) == 1
+    first_only = found[-1]["all"]
     write_lines(tmp_path / "sampled" / "lineage.jsonl", drawn.lineage)
     assert main(command) == 0
-    scored = json.loads((tmp_path / "s.json").read_bytes())
+    scored = json.loads((tmp_path / "s.json").read_bytes())["all"]
     assert (scored["answer_f1"], scored["exact_match"]) == (1, 1)
     assert first_only["answer_f1"] < 0.96
     assert first_only["exact_match"] < 0.9
@@ -700,15 +715,15 @@ def test_the_command_scores_a_file(tmp_path: Path, capsys: pytest.CaptureFixture
     assert main(scoring(tmp_path, path, "--out", str(tmp_path / "scores.json"))) == 0
     shown = capsys.readouterr()
     cells = [line.split() for line in shown.out.splitlines()]
-    assert ["all", "3", "0.6667", "0.6667"] in cells
-    assert ["free-form", "1", "1.0000", "1.0000"] in cells
-    assert ["without", "an", "answer", "1", "0.0000", "0.0000"] in cells
-    assert ["evidence_f1", "3", "0.6667"] in cells
+    assert ["all", "3", "0.66667", "0.66667"] in cells
+    assert ["free-form", "1", "1.00000", "1.00000"] in cells
+    assert ["cause:", "no_answer", "1"] in cells
+    assert ["evidence_f1", "0.667"] in cells
     assert shown.err == "warning: 1 questions are not in the file; they score 0\n"
     scores = json.loads((tmp_path / "scores.json").read_bytes())
-    assert scores["answer_f1"] == scores["evidence_f1"] == 2 / 3
-    assert scores["answered"] == 2
-    assert scores["questions"]["q2"]["type"] == "free-form"
+    means = scores["all"]
+    assert means["answer_f1"] == means["evidence_f1"] == 0.66667
+    assert (means["answered"], means["pass_rate"]) == (2, None)
     assert scores["faults"] == {"missing": 1}
 
 
@@ -733,11 +748,21 @@ def test_what_went_wrong_with_a_question_stands_beside_its_score(
         "q1": "no answer; timeout\\u001b[2J after 60 s",
         "q2": "1 of 2 named as evidence are not documents",
         "q3": "an empty answer",
-        "q9": "not a question of this benchmark",
     }
-    assert [row["best_reference"] for row in found] == ["Yes", "They use BERT.", "Unanswerable", ""]
-    assert [row["answer_f1"] for row in found] == ["0.0", "0.5", "0.0", ""]
-    assert "1 questions are not in this benchmark" in capsys.readouterr().err
+    assert [row["gold_answers"] for row in found] == [
+        "Yes",
+        "BERT-Base, QANet / They use BERT.",
+        "Unanswerable",
+    ]
+    assert [row["answer_type"] for row in found] == ["", "free-form", "unanswerable"]
+    assert [row["answer_f1"] for row in found] == ["0.0", "0.5", "0.0"]
+    assert capsys.readouterr().err.splitlines() == [
+        "warning: 1 questions are not in this benchmark, and are skipped",
+        "warning: 1 answers are null; they score 0",
+        "warning: 1 answers are empty",
+        "warning: 1 answers have an error that the system reported",
+        "warning: 1 answers name evidence that is not a document",
+    ]
 
 
 AGAIN = [
@@ -754,13 +779,14 @@ def test_several_answers_of_each_question_are_repeats_and_their_mean_is_its_scor
     assert main([*scoring(tmp_path, path, "--out", str(out)), "--questions", str(table)]) == 0
     scores = json.loads(out.read_bytes())
     # Yes of two; 1/2 ("use BERT", without "they") and 1; the third question has no answer.
-    assert [scores["questions"][q]["answer_f1"] for q in ("q1", "q2", "q3")] == [0.5, 0.75, 0]
-    assert scores["answer_f1"] == pytest.approx(1.25 / 3)
-    assert (scores["n"], scores["answered"], scores["faults"]) == (3, 2, {"missing": 1})
-    rows = [cells for _, cells in read_cells(table)]
-    assert [(row[0], row[-1]) for row in rows[1:]] == [
-        (f"q{n}", r) for r in "12" for n in (1, 2, 3)
-    ]
+    values = system_in_csv(table).values["answer_f1"]
+    assert [values[q] for q in ("q1", "q2", "q3")] == [0.5, 0.75, 0]
+    means = scores["all"]
+    assert means["answer_f1"] == pytest.approx(1.25 / 3, abs=5e-6)
+    assert (means["n"], means["answered"], scores["faults"]) == (3, 2, {"missing": 1})
+    header, *rows = (cells for _, cells in read_cells(table))
+    of = header.index("repeat")
+    assert [(row[0], row[of]) for row in rows] == [(f"q{n}", r) for r in "12" for n in (1, 2, 3)]
 
 
 TRACED = {"searches": [{"query": "x", "passages": []}]}
@@ -781,7 +807,7 @@ def test_an_answer_that_is_there_twice_by_mistake_is_refused(
 ) -> None:
     path = written(tmp_path / "p.jsonl", *rows)
     with pytest.raises(FormatError, match=re.escape(problem)) if problem else nullcontext():
-        found = answers_of(read_answers(path, whole=True), QUESTIONS, DOCUMENTS)
+        found = answers_of(read_answers(path), QUESTIONS, DOCUMENTS)
         assert len(found) == 2
 
 
@@ -828,7 +854,7 @@ def test_rankings_answers_and_verdicts_of_a_system_stand_on_the_leaderboard(
     judged = [row for row in rows if row.judge == "contains"]
     assert [row.values["pass_rate"] for row in judged] == [pytest.approx(1 / 3, abs=1e-5)] * 2
     printed = capsys.readouterr().out
-    for heading in (r"theirs \(.*\)", r"both\.json", r"theirs, judged by contains,"):
+    for heading in (r"theirs \(.*\)", r"theirs", r"theirs, judged by contains,"):
         assert re.search(rf"^{heading} on \S+.*, 3 questions$", printed, re.MULTILINE), heading
 
 

@@ -138,7 +138,7 @@ def test_the_metrics_are_shown_as_a_table_and_outside_the_root_it_says_where_to_
     # The only source has all questions, and no column.
     for line in ("answer_f1 +0.250", "pass_rate +–", "cause: cut +1", "n +2"):
         assert re.search(rf"^{line}$", out, re.MULTILINE), line
-    assert re.search("^free-form +2 +0.250 +–$", out, re.MULTILINE)
+    assert re.search("^free-form +2 +0.25000 +–$", out, re.MULTILINE)
     assert main(["show", "--format", "json"]) == 0
     shown = json.loads(capsys.readouterr().out)
     assert (shown["retrieval"], shown["answers"]["all"]) == (metrics, means)

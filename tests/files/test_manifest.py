@@ -148,11 +148,11 @@ def test_metrics_tell_what_was_measured_and_an_index_of_another_corpus_is_refuse
     }
     whole = (data / "translated/corpus.json").read_bytes()
     made_from = json.loads((data / "index/bm25/made_from.json").read_bytes())
-    assert made_from == {"corpus": hexdigest(whole)}
+    assert made_from == {"corpus.json": hexdigest(whole), "density": 1}
     write_json(data / "translated/corpus.json", json.loads(whole)[:-1])
     seal([data / "translated"], {})
     told = Desk(workspace.root, ()).stage("retrieve", retrieve.main, code=1)
-    assert "data/mini/index/bm25 was made from a corpus with sha256 " in told
+    assert f"data/mini/index/bm25/made_from.json has {hexdigest(whole)}" in told
     assert "`dvc repro index`" in told
 
 

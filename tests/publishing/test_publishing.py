@@ -442,5 +442,7 @@ def test_an_export_scores_answers_against_all_annotators(
     answers.write_text('{"q1": "Ursa"}', encoding="utf-8")
     command = ["answers", "score", str(answers), "--folder", str(out), "--out", str(tmp_path / "s")]
     assert main(command) == 0
-    scores = json.loads((tmp_path / "s").read_bytes())["questions"]
-    assert scores["q1"]["exact_match"] == 1
+    scores = json.loads((tmp_path / "s").read_bytes())
+    # The other questions have no gold answer, and no answer.
+    assert scores["all"]["exact_match"] == 1
+    assert scores["faults"] == {"missing": 2, "reference": 2}

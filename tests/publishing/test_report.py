@@ -484,14 +484,16 @@ def test_groups_are_shown_only_if_there_are_two(tmp_path: Path) -> None:
     assert 'href="#groups"' in html
 
 
-def test_systems_are_ordered_by_their_means_and_untested_ones_come_last() -> None:
+def test_the_systems_that_have_the_measure_are_ordered_by_their_means() -> None:
     ids = [f"q{i}" for i in range(20)]
     values = {"low": 0.1, "high": 0.9, "middle": 0.5}
     systems = [System(n, "", pd.DataFrame({"m": [v] * 20}, index=ids)) for n, v in values.items()]
     other = System("other", "", pd.DataFrame({"x": [0.5, 1.0]}))
     found = compared(ComparedTable([other, *systems], (), "m"))["systems"]
-    assert [system["name"] for system in found] == ["high", "middle", "low", "other"]
-    assert found[-1]["measures"]["x"]["mean"] == 0.75
+    assert [system["name"] for system in found] == ["high", "middle", "low"]
+    (alone,) = compared(ComparedTable([other], (), "x"))["systems"]
+    assert (alone["name"], alone["measures"]["x"]["mean"]) == ("other", 0.75)
+    assert compared(ComparedTable([other], (), "m"))["systems"] == []
 
 
 # ----------------------------------------------------------------------------- agents

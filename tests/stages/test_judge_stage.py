@@ -164,9 +164,8 @@ def test_the_stage_measures_all_and_each_group(
     # F1 of "it is sofia" against "sofia": 2 (1/3) (1) / (4/3); of the literal: 1.
     assert every["answer_f1"] == round((0.5 + 0 + 1) / 3, 5)
     assert [each["cause"] for each in rows] == ["right", "not_retrieved", "right"]
-    assert rows[1]["flags"] == "injection"
-    names = ("n_gold", "gold_shown", "gold_not_retrieved")
-    assert [rows[1][name] for name in names] == ["2", "1", "1"]
+    assert [each["injection"] for each in rows] == ["False", "True", "False"]
+    assert [each["n_gold"] for each in rows] == ["1", "2", "0"]
     assert rows[0]["answer"] == "It is Sofia."
 
 

@@ -1,6 +1,6 @@
 """Read the answers of a system with everything that is known about them."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,7 +15,9 @@ from bears.evaluation.metric import Floats
 from bears.evaluation.repeats import asked_in
 from bears.evaluation.trace_measures import trace_values
 from bears.files.records import read_documents, read_json
+from bears.files.shown import complain
 from bears.files.trec import read_table
+from bears.files.visible import one_line
 from bears.language.normalization import without_citations
 from bears.layout import lineage_beside
 from bears.trace import Search, Trace
@@ -39,20 +41,24 @@ def read_unjudged(
         language: BCP 47 tag of the answers.
         run: the run from which the generator's documents were taken, if known.
         closed_book: whether the generator was to answer without documents.
-        ignore_unknown: leave out answers to questions that the benchmark lacks.
+        ignore_unknown: skip answers to unknown questions, with a warning, instead of failing.
 
     Raises:
         FormatError: a file is malformed.
     """
     questions = referenced(questions, paths.get("lineage"), language)
     documents = read_documents(paths["corpus"])
-    answers = read_answers(paths["answers"], whole=True) if "answers" in paths else ()
+    answers = read_answers(paths["answers"]) if "answers" in paths else ()
     repeats = answers_of(answers, questions, documents, ignore_unknown)
     aliases = _aliases(paths.get("sidecar"))
     found = read_table(run, {q.question_id for q in questions}).rankings() if run else {}
     rankings = whole_documents(found)
     of = clusters_of(questions, paths.get("lineage")).tolist()
     clusters = {question.question_id: each for question, each in zip(questions, of, strict=True)}
+    if unknown := {key for given in repeats for key in given} - clusters.keys():
+        count = len(unknown)
+        complain(f"warning: {count} questions are not in this benchmark, and are skipped")
+    doc_ids = {document.doc_id for document in documents}
     rows = []
     for number, (given, asked) in enumerate(asked_in(repeats, questions), start=1):
         scores = score_answers(asked, given, language)
@@ -69,7 +75,13 @@ def read_unjudged(
             case = _case(question, answer, language, aliases.get(key, ()))
             own = question, case, scores[key], trace, language, clusters[key]
             traced = {name: float(values[at]) for name, values in measured.items()}
-            row = JudgedQuestion(*own, repeat=number, traced=traced, asked="answers" in paths)
+            row = JudgedQuestion(
+                *own,
+                repeat=number,
+                traced=traced,
+                asked="answers" in paths,
+                faults=dict(_faults(given.get(key), doc_ids)),
+            )
             rows.append(replace(row, traced={**traced, **row.refusals}))
     return rows
 
@@ -86,6 +98,22 @@ def records_in(folder: Path, answers: Path | None) -> dict[str, Path]:
     if lineage := lineage_beside(folder):
         found["lineage"] = lineage
     return found | ({"answers": answers} if answers else {})
+
+
+def _faults(given: Trace | None, doc_ids: Container[str]) -> Iterator[tuple[str, str]]:
+    """Yield the kind of each thing that is wrong with an answer, and a message."""
+    if given is None:
+        yield "missing", "missing"
+        return
+    if given.answer is None:
+        yield "no_answer", "no answer"
+    elif not given.answer.strip():
+        yield "empty", "an empty answer"
+    if given.error:
+        yield "system", one_line(given.error)
+    evidence = given.evidence or ()
+    if wrong := sum(chunk.doc_id not in doc_ids for chunk in evidence):
+        yield "evidence", f"{wrong} of {len(evidence)} named as evidence are not documents"
 
 
 def _measured(questions: Sequence[Question], traces: Mapping[str, Trace]) -> Mapping[str, Floats]:

@@ -13,7 +13,7 @@ from bears.answers.judging.injection import speaks_to_judge
 from bears.answers.judging.lexical import contains_gold
 from bears.answers.judging.ruling import UNSCORED, VALUES, Case, Graded, Item, Ruling, Verdict
 from bears.evaluation.answers.confidence import calibration_errors
-from bears.evaluation.answers.score import AnswerScore, mean_score, mean_scores, summarize_answers
+from bears.evaluation.answers.score import AnswerScore, by_answer_type, mean_score, mean_scores
 from bears.evaluation.means import mean_interval
 from bears.evaluation.repeats import by_key, passes
 from bears.files.intake.yaml_text import table_of
@@ -94,6 +94,7 @@ class JudgedQuestion:
         traced: the measures of the trace, if the system says what it searched, those of refusals,
             and those of the graded items.
         asked: whether the system was to answer; else only its ranking is judged.
+        faults: the kind of each thing that is wrong with the answer, to a message.
         items: documents, nuggets and sentences to grade.
         graded: those that were graded, in their order.
         most: the measures of these if each item without a ruling has the best one.
@@ -110,6 +111,7 @@ class JudgedQuestion:
     judgement: int = 1
     traced: Mapping[str, float] = field(default_factory=dict)
     asked: bool = True
+    faults: Mapping[str, str] = field(default_factory=dict)
     items: tuple[Item, ...] = ()
     graded: tuple[Graded, ...] = ()
     most: Mapping[str, float] = field(default_factory=dict)
@@ -138,15 +140,9 @@ class JudgedQuestion:
         return cause_of(self.question, verdict, self.trace, answered, self._words())
 
     @cached_property
-    def flags(self) -> list[str]:
-        """Return reasons for a person to look at this answer."""
-        answer = self.case.answer
-        flags = {
-            "injection": speaks_to_judge(answer),
-            "cited_not_given": self.trace.cited_not_given > 0,
-            "abstained": self.score.unanswerable is None and self.refused,
-        }
-        return [name for name, raised in flags.items() if raised]
+    def injection(self) -> bool:
+        """Return whether the answer speaks to the judge."""
+        return speaks_to_judge(self.case.answer)
 
     @property
     def refusals(self) -> dict[str, float]:
@@ -215,7 +211,10 @@ def results_of(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         "all": _means(rows),
         "by_type": grouped(lambda question: question.question_type),
         "by_source": grouped(lambda question: question.source_dataset),
-        "by_answer_type": by_answer_type(rows),
+        "by_answer_type": {
+            kind: {name: rounded(value) for name, value in own.items()}
+            for kind, own in by_answer_type(_scores(rows).values()).items()
+        },
     }
     if any(row.question.turns for row in rows):
         results["by_turn"] = grouped(lambda question: question.turn)
@@ -269,16 +268,6 @@ def further_measures(rows: Sequence[JudgedQuestion]) -> dict[str, list[float]]:
     }
 
 
-def by_answer_type(rows: Sequence[JudgedQuestion]) -> dict[str, dict[str, float | None]]:
-    """Return the number and the scores of each type of answers, as QASPER's owners report them."""
-    kinds: dict[str, dict[str, float | None]] = summarize_answers(_scores(rows), 0)["by_type"]
-    return {
-        kind: {name: rounded(value) for name, value in own.items()}
-        for kind, own in kinds.items()
-        if own["n"]
-    }
-
-
 def _scores(rows: Sequence[JudgedQuestion]) -> dict[str, AnswerScore]:
     found = by_key((row.key, row.score) for row in rows)
     return {key: mean_score(own) for key, own in found.items()}
@@ -303,7 +292,7 @@ def _means(rows: Sequence[JudgedQuestion]) -> dict[str, Any]:
         **_pass_rates(rows),
         **measured,
         "cited_not_given": _number(_count(rows, [row.trace.cited_not_given for row in rows])),
-        "flagged": _number(_count(rows, ["injection" in row.flags for row in rows])),
+        "flagged": _number(_count(rows, [row.injection for row in rows])),
         **_calibration(rows),
         "causes": {cause: _number(count) for cause, count in causes.items() if count},
     }

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from tabulate import tabulate
 
-from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures, gold_places
+from bears.answers.judging.judged import CAUSES, JudgedQuestion, further_measures
 from bears.config.typed import parse
 from bears.evaluation.answers.score import MEANS
 from bears.evaluation.repeats import PLACES
@@ -27,24 +27,22 @@ def write_judged(path: Path, rows: Sequence[JudgedQuestion]) -> None:
 
     Each repeat of a question, and each judgement of a repeat, has a row.
     """
-    places = [list(gold_places(row.question, row.trace).values()) for row in rows]
     numbers = {name: [getattr(row, name) for row in rows] for name in PLACES}
     columns: dict[str, Sequence[Any]] = {
         **{name: own for name, own in numbers.items() if max(own, default=1) > 1},
         "question": [row.case.question for row in rows],
         "gold_answers": [" / ".join(row.case.golds) for row in rows],
         "answer": [row.case.answer for row in rows],
+        "error": ["; ".join(row.faults.values()) for row in rows],
         "verdict": [row.ruling.verdict if row.ruling else None for row in rows],
         "reason": [row.ruling.reason if row.ruling else None for row in rows],
         **{name: [getattr(row.score, value) for row in rows] for name, value in MEANS.items()},
         **further_measures(rows),
+        "answer_type": [row.score.type for row in rows],
         ITEMS: [to_json([each.row() for each in row.graded]) for row in rows],
         "cause": [row.cause for row in rows],
-        "gold_shown": [found.count("reader") + found.count("cut") for found in places],
-        "gold_cut": [found.count("cut") for found in places],
-        "gold_not_retrieved": [found.count("not_retrieved") for found in places],
         "cited_not_given": [row.trace.cited_not_given for row in rows],
-        "flags": [";".join(row.flags) for row in rows],
+        "injection": [row.injection for row in rows],
     }
     if not any(row.asked for row in rows):
         own = {"question", ITEMS, *further_measures(rows)}
@@ -84,9 +82,11 @@ def table(results: Mapping[str, Any], beside: Mapping[str, Any] = EMPTY) -> str:
     parts.append(in_columns(groups, rows))
     scores = ("n", "answer_f1", "exact_match")
     if kinds := results["by_answer_type"]:
-        typed = [[kind, *map(own.get, scores)] for kind, own in kinds.items()]
+        typed = [
+            [kind, *map(own.get, scores)] for kind, own in {"all": results["all"], **kinds}.items()
+        ]
         headers = ["type of the best reference", *scores]
-        parts.append(tabulate(typed, headers, floatfmt=".3f", missingval="–"))
+        parts.append(tabulate(typed, headers, floatfmt=".5f", missingval="–"))
     return "\n\n".join(parts)
 
 

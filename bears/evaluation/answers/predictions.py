@@ -84,20 +84,17 @@ class Given(NamedTuple):
     traced: bool
 
 
-def read_answers(path: Path, whole: bool = False) -> Iterator[Given]:
+def read_answers(path: Path) -> Iterator[Given]:
     """Yield the answers of a file in any of `FORMS`, in its order; other fields are ignored.
 
     An answer may be null, and its ``error`` may say why.
-
-    Args:
-        whole: read everything that a trace has; other people's fields may have its names.
 
     Raises:
         FormatError: the file has no known form, or a line or record is malformed.
     """
     where = ""
     for where, row in answer_rows(path):
-        yield _given(row, f"{path}, {where}", whole)
+        yield _given(row, f"{path}, {where}")
     if not where:
         raise FormatError(f"{path}: no answers; expected {FORMS}")
 
@@ -145,11 +142,11 @@ def _cells(path: Path) -> Iterator[tuple[str, Any]]:
         yield f"line {number}", row
 
 
-def _given(row: Any, where: str, whole: bool) -> Given:
+def _given(row: Any, where: str) -> Given:
     if not isinstance(row, Mapping):
         raise FormatError(f"{where}: expected an object, found {row!r:.40}")
     traced = not row.keys().isdisjoint(TRACE)
-    more = (*TRACE, *OURS) if whole and traced else ()
+    more = (*TRACE, *OURS) if traced else ()
     own = {name: row[name] for name in more if row.get(name) is not None}
     for name, names in NAMES_OF.items():
         if found := [each for each in names if each in row]:

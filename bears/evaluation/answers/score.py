@@ -142,34 +142,21 @@ def mean_score(repeats: Sequence[AnswerScore]) -> AnswerScore:
     return replace(repeats[0], **means)
 
 
-def summarize_answers(scores: Mapping[str, AnswerScore], answered: float) -> dict[str, Any]:
-    """Average over the questions for which a value is defined.
+def by_answer_type(scores: Iterable[AnswerScore]) -> dict[AnswerType, dict[str, float | None]]:
+    """Return the type of the best references to ``n``, ``answer_f1`` and ``exact_match``.
 
-    Types count the answered questions only, as in the official evaluation, which gives a type
-    without questions 0 instead of null.
-
-    Returns:
-        What `mean_scores` returns; ``by_type`` of the best references; and the counts ``n``,
-        ``answered``, ``n_yes_no``, ``n_unanswerable`` and ``n_undefined``.
+    Types count the answered questions only, as in the official evaluation.
     """
-    rows = list(scores.values())
-    by_type: dict[str, dict[str, float | int | None]] = {}
+    rows = list(scores)
+    found: dict[AnswerType, dict[str, float | None]] = {}
     for kind in get_args(AnswerType):
-        own = [row for row in rows if row.type == kind]
-        by_type[kind] = {
-            "answer_f1": _mean(row.answer_f1 for row in own),
-            "exact_match": _mean(row.exact_match for row in own),
-            "n": len(own),
-        }
-    return {
-        **mean_scores(rows),
-        "by_type": by_type,
-        "n": len(rows),
-        "answered": answered,
-        "n_yes_no": sum(row.yes_no is not None for row in rows),
-        "n_unanswerable": sum(row.unanswerable is not None for row in rows),
-        "n_undefined": sum(row.answer_f1 is None for row in rows),
-    }
+        if own := [row for row in rows if row.type == kind]:
+            found[kind] = {
+                "answer_f1": _mean(row.answer_f1 for row in own),
+                "exact_match": _mean(row.exact_match for row in own),
+                "n": len(own),
+            }
+    return found
 
 
 def mean_scores(scores: Iterable[AnswerScore]) -> dict[str, float | None]:
@@ -180,19 +167,6 @@ def mean_scores(scores: Iterable[AnswerScore]) -> dict[str, float | None]:
     rows = list(scores)
     means = {name: _mean(getattr(row, value) for row in rows) for name, value in MEANS.items()}
     return {name: m for name, m in means.items() if m is not None or name not in ENGLISH}
-
-
-def by_question_type(
-    questions: Iterable[Question], scores: Mapping[str, AnswerScore]
-) -> dict[str, dict[str, float | int | None]]:
-    """Return the type of questions to its number of questions, ``n``, and its `mean_scores`.
-
-    A question has its type whatever was answered, and counts also if nothing was.
-    """
-    found: dict[str, list[AnswerScore]] = {}
-    for question in questions:
-        found.setdefault(question.question_type, []).append(scores[question.question_id])
-    return {kind: {"n": len(own), **mean_scores(own)} for kind, own in sorted(found.items())}
 
 
 def _score(

@@ -30,31 +30,17 @@ Comparison = dict[str, Any]
 
 
 def compared(part: ComparedTable) -> Comparison:
-    """Compare the systems that have the main measure, and list the others after them.
-
-    Systems are ordered by their means.
-    """
+    """Compare the systems that have the main measure, in the order of their means."""
     measure = part.main
-    tested = [system for system in part.systems if measure in system.values]
-    comparison: Comparison = {"systems": [], "pairs": [], "corrected_over": ""}
-    if len(tested) > 1:
-        comparison = replace(part, systems=tested).compared()
-    names = {system["name"] for system in comparison["systems"]}
-    untested = [_untested(system) for system in part.systems if system.name not in names]
+    having = [each for each in part.systems if measure in each.values and each.defined(measure)]
+    if not having:
+        return {"systems": [], "pairs": [], "corrected_over": ""}
+    comparison = replace(part, systems=having).compared()
 
     def place(system: Mapping[str, Any]) -> tuple[Any, ...]:
-        found = system["measures"].get(measure, {})
-        mean = (found.get("mean") or 0.0) * sign_of(measure)
-        return not found.get("group"), -mean, system["name"]
+        return -system["measures"][measure]["mean"] * sign_of(measure), system["name"]
 
-    return comparison | {"systems": sorted([*comparison["systems"], *untested], key=place)}
-
-
-def _untested(system: System) -> dict[str, Any]:
-    # The page shows measures from 0 to 1.
-    shares = system.values.apply(lambda column: column.dropna().between(0, 1).all())
-    found = {str(name): mean_of(system, str(name)) for name in system.values if shares[name]}
-    return {"name": system.name, "measures": {name: one for name, one in found.items() if one}}
+    return comparison | {"systems": sorted(comparison["systems"], key=place)}
 
 
 def mean_of(system: System, measure: str, chosen: Any = slice(None)) -> dict[str, float] | None:
