@@ -118,20 +118,23 @@ def _advice(
 
 def _here(benchmark: str, all_commits: bool) -> list[list[System]]:
     """Return the systems that ran here, separately for each benchmark."""
+    unmeasured = ""
     # After a commit, what ran before it is still what people want to compare.
     for older in sorted({all_commits, True}):
-        groups = [
-            group
-            for own in ran(older)
-            for group in [with_traced(own, str(own[0].benchmark["name"]))]
-            if len(group) >= 2
-            and len(group[0].values.columns)
-            and benchmark in ("", group[0].benchmark["name"])
-        ]
+        named = [(str(own[0].benchmark["name"]), own) for own in ran(older)]
+        found = [with_traced(own, name) for name, own in named if benchmark in ("", name)]
+        groups = [own for own in found if len(own) >= 2 and len(own[0].values.columns)]
+        unmeasured = next((own[0].name for own in found if not len(own[0].values.columns)), "")
         # Other states of the records are not what people have before them.
         current = [each for each in groups if {s.what for s in each} & {"HEAD", WORKSPACE}]
         if groups:
             return groups if all_commits else current or groups
+    if unmeasured:
+        raise FormatError(
+            f"{unmeasured} has no measure, since no question has gold; people give it (`bears "
+            "judgements pool`), or a model that grades what is found: dvc exp run -S "
+            "judge=relevance"
+        )
     raise FormatError(
         f"fewer than 2 results{f' on {benchmark}' if benchmark else ''} among all commits, "
         "experiments, runs in DVC's cache and the workspace; make another: "
