@@ -49,8 +49,9 @@ def compare(
     Args:
         systems: a DVC revision or experiment, `workspace`, a name that this command prints, a file
             (a TREC run, a submission, or a CSV of question_id and a column for each measure), or a
-            system of the leaderboard; default: HEAD, its experiments, the workspace and what ran
-            here since HEAD was committed, separately for each benchmark
+            system of the leaderboard; default: HEAD, its experiments, the workspace, what ran here
+            since HEAD was committed, and the traces that a benchmark was drawn from, separately for
+            each benchmark
         measure: may be given repeatedly
         by: also compare within each type, source or turn of questions
         equal_within: a difference that does not matter: pairs that certainly differ by less are

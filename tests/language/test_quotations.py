@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from bears.evaluation.evaluate import evaluate, gold_of, parse_measure
 from bears.evaluation.metric import span_gold
-from bears.language.quotations import QuotedText, found_again, letters_of
+from bears.language.quotations import SEED, Holders, QuotedText, found_again, letters_of
 from bears.sources.folder.documents import read_document
 from bears.types import Chunk, Document, Question, Span, chunks_in_order
 
@@ -334,3 +334,22 @@ def test_what_is_the_same_in_another_form_is_found(written: str, quoted: str) ->
 )
 def test_what_only_looks_the_same_is_not_found(written: str, quoted: str) -> None:
     assert QuotedText(f"It is {written} in all.").find(quoted) is None
+
+
+@given(st.lists(st.text("abc ", min_size=SEED, max_size=30), min_size=1, max_size=30), st.data())
+def test_a_quotation_may_be_in_every_text_that_has_it(
+    texts: list[str], data: st.DataObject
+) -> None:
+    at = data.draw(st.integers(0, len(texts) - 1))
+    start = data.draw(st.integers(0, len(texts[at]) - SEED))
+    quotation = texts[at][start : data.draw(st.integers(start + SEED, len(texts[at])))]
+    letters = letters_of(quotation)
+    assume(len(letters) >= SEED)
+    named = {str(number): text for number, text in enumerate(texts)}
+    having = {name for name, text in named.items() if letters in letters_of(text)}
+    holders = Holders(named, [quotation])
+    assert having <= {*holders.of(quotation)}
+    # A text without one of its pieces cannot have it.
+    pieces = [letters[n : n + SEED] for n in range(len(letters) - SEED + 1)]
+    whole = {n for n, text in named.items() if all(each in letters_of(text) for each in pieces)}
+    assert {*holders.of(quotation)} == whole

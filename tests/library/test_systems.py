@@ -98,6 +98,13 @@ def test_a_function_that_searches_many_times_is_measured_by_its_steps() -> None:
     assert found["first_gold_search"].dropna().tolist() == [2] * int(found["evidence_recall"].sum())
 
 
+def test_a_system_that_answers_some_questions_is_measured_by_them() -> None:
+    first = benchmark().questions[0].question
+    found = benchmark().evaluate(lambda q: agent(q) if q == first else [], ["ndcg@10"])
+    assert found.by_question["calls"].dropna().tolist() == [1]
+    assert found.by_question["searches"].tolist()[:2] == [2, 1]
+
+
 def test_no_system_is_asked_for_a_measure_that_is_not_there() -> None:
     asked: list[str] = []
 

@@ -6,8 +6,10 @@ import asyncio
 import json
 import logging
 import re
+import struct
 import time
 import tracemalloc
+from base64 import b64encode
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -449,6 +451,17 @@ def test_an_answer_with_unusable_usage_counts_as_the_most_it_could_cost(usage: A
     assert Price(1, 1).of(answer.input_tokens, answer.output_tokens) < 0.001
     row = {"index": 0, "embedding": [1.0]}
     assert EmbeddingRequest(("臺灣",), 1).read({"data": [row], "usage": usage}).input_tokens == 6
+
+
+def test_vectors_come_as_numbers_or_as_base64_of_four_bytes_each() -> None:
+    given = [1.0, -0.5]
+    packed = b64encode(struct.pack("<2f", *given)).decode()
+    for said in (given, packed):
+        answer = EmbeddingRequest(("a",), 2).read({"data": [{"index": 0, "embedding": said}]})
+        assert answer.vectors.tolist() == [given]
+    odd = {"index": 0, "embedding": f"{packed[:4]}!{packed[4:]}"}
+    with pytest.raises(ValueError, match="no embeddings"):
+        EmbeddingRequest(("a",), 2).read({"data": [odd]})
 
 
 def test_every_model_of_the_table_has_a_price_with_its_source() -> None:

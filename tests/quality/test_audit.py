@@ -18,9 +18,8 @@ from bears.config import Config, compose
 from bears.config.ledger.entries import PairDecision
 from bears.config.typed import build, parse
 from bears.files.records import read_documents, read_json, read_questions
-from bears.language.overlap import overlaps
 from bears.quality.audit.audit import Audit, audit, summarize
-from bears.quality.audit.audit_pool import AuditPool, AuditSettings
+from bears.quality.audit.audit_pool import AuditPool, AuditSettings, Sought
 from bears.retrieval.retriever import Query, Stopwatch
 from bears.retrieval.sparse.bm25 import BM25Searcher
 from bears.types import Document, Question
@@ -42,6 +41,16 @@ def configured() -> Config:
 
 
 SETTINGS = parse(AuditSettings, configured()["signals"], "audit.signals")
+
+
+def test_an_answer_stands_in_a_text_in_any_of_its_forms() -> None:
+    sought = Sought((" ten ", " 10 "), weak=True)
+    assert [sought.stands_in(text) for text in (" 10 men ", " ten men ", " 110 men ")] == [
+        *(True, True, False)
+    ]
+    text = "It began. Then came 10 men. They left. Nobody saw them."
+    assert sought.around(text, 0).strip() == "Then came 10 men."
+    assert sought.around(text, 1).strip() == "It began. Then came 10 men. They left."
 
 
 def audited(
@@ -173,42 +182,6 @@ def test_a_stub_within_a_long_page_is_a_duplicate_and_a_page_of_the_same_form_is
     assert like_gold == {"long": "gold", "same": "gold"}
     checks = {(f.check, f.record_id) for f in found.findings}
     assert {("duplicate_document", "same"), ("near_duplicate", "gold")} <= checks
-
-
-def letters(rng: random.Random, n: int) -> str:
-    return "".join(rng.choices("abcdefghijklmnopqrstuvwxyz", k=n))
-
-
-@pytest.mark.parametrize("seed", range(4))
-def test_overlaps_are_the_shares_of_passages_that_two_texts_have(seed: int) -> None:
-    rng, width = random.Random(seed), 6
-    pieces = [letters(rng, rng.randint(5, 60)) for _ in range(12)]
-    texts = ["".join(rng.sample(pieces, rng.randint(1, 5))) for _ in range(25)]
-    texts += [texts[0], letters(rng, 3), ""]
-    sets = [{t[i : i + width] for i in range(len(t) - width + 1)} for t in texts]
-    expected = {
-        tuple(sorted((i, j))): len(a & b) / min(len(a), len(b))
-        for i, a in enumerate(sets)
-        for j, b in enumerate(sets[:i])
-        if a and b and len(a & b) >= 0.5 * min(len(a), len(b))
-    }
-    found, every = overlaps(texts, width, 0.5, repeated=len(texts))
-    # The first of several equal texts represents them all.
-    copies = {i for i, text in enumerate(texts) if text in texts[:i]}
-    assert every == 1
-    shares = {tuple(sorted(pair[:2])): pair.share for pair in found if not pair.equal}
-    assert shares == pytest.approx(
-        {pair: share for pair, share in expected.items() if not copies & set(pair)}
-    )
-    assert {pair.smaller for pair in found if pair.equal} == {i for i in copies if texts[i]}
-
-
-def test_passages_that_many_texts_have_make_no_duplicates() -> None:
-    head = "this page is a part of the encyclopaedia that anyone can edit and all may read"
-    rng = random.Random(1)
-    texts = [head + letters(rng, 30) for _ in range(30)]
-    assert overlaps(texts, 24, 0.5, repeated=20)[0] == []
-    assert len(overlaps(texts[:20], 24, 0.5, repeated=20)[0]) == 190
 
 
 def test_odd_questions_and_gold_are_found_and_sound_ones_are_not(tmp_path: Path) -> None:

@@ -49,6 +49,8 @@ def test_from_traces_to_a_table_in_two_commands(
     said = Workspace(tmp_path).python("bears", "init", "ours", *options)
     assert "dvc exp run -S judge=relevance" in said
     project, server = Workspace(tmp_path / "ours"), provider("verdict")
+    project.dvc("repro")
+    assert "-S judge=relevance" in project.python("bears", "compare", code=1)
     settings = f"overrides=['judge.base_url={server.url}','judge.api_key_env=','judge.fill=auto']"
     table = project.dvc("exp", "run", "-S", "judge=local-relevance", "-S", settings)
     assert "which ask 32 questions" in said

@@ -77,6 +77,20 @@ def test_a_translation_in_another_form_is_refused(
     assert verdict.refusals == [reason]
 
 
+@pytest.mark.parametrize(
+    ("translation", "used"), [("約恩・烏松設計了什麼？", True), ("約恩設計了什麼？", False)]
+)
+def test_a_rendering_of_the_glossary_that_is_not_used_is_a_doubt(
+    task: TranslationTask, translation: str, used: bool
+) -> None:
+    text, context = "What did Jørn Utzon design?", {"glossary": [(PERSON, "約恩・烏松")]}
+    request = TranslationRequest("q", "question", "en", text, context)
+    reply = json.dumps({"translation": translation})
+    verdict = task.check(request, ChatAnswer(reply, "stop", None, 1, 1, "m"))
+    assert not verdict.refusals
+    assert any("約恩・烏松" in doubt for doubt in verdict.doubts) != used
+
+
 def test_a_list_of_terms_that_cannot_be_read_is_kept_as_an_empty_one(task: TranslationTask) -> None:
     answer = ChatAnswer("- Copenhagen: 哥本哈根", "stop", None, 1, 1, "m")
     verdict = task.check(TranslationRequest("q", "terms", "en", TEXT), answer)
