@@ -104,7 +104,9 @@ def judge_file(
     replies = records.benchmark.name
     known = verdicts_of(chosen, cases_of(rows), language, replies, yes, give_up)
     rows = judged(rows, chosen, language, known)
-    results, state, faults = results_of(rows), records.state, faults_in(rows)
+    # Rankings alone need no answers.
+    faults = {} if chosen and chosen.scale == "relevance" else faults_in(rows)
+    results, state = results_of(rows), records.state
     name = scored.system or file.name
     if scored.questions:
         write_judged(scored.questions, rows)
