@@ -390,3 +390,19 @@ def test_the_values_of_each_question_name_its_cluster_and_compare_reads_it(tmp_p
     alone = clusters_of(questions[:2], None)
     write_values(tmp_path / "v.csv", {"": found}, questions[:2] * 2, np.append(alone, alone + 2))
     assert "cluster" not in (tmp_path / "v.csv").read_text("utf-8").splitlines()[0]
+
+
+@pytest.mark.parametrize(
+    ("found", "recall", "ndcg"),
+    [("a", 1, 1 / (1 + 0.5 / log2(3))), ("b", 0, 0.5 / (1 + 0.5 / log2(3)))],
+)
+def test_a_partly_relevant_document_counts_for_graded_measures_alone(
+    found: str, recall: float, ndcg: float
+) -> None:
+    """Whether it is in the gold alone, or was found."""
+    values = evaluate(
+        {"q": (Hit(found, 1.0),)}, {"q": {"a": 1, "b": 0.5}}, measures("recall@10", "ndcg@10")
+    ).values
+    assert [values[name].item() for name in ("recall@10", "ndcg@10")] == pytest.approx(
+        [recall, ndcg]
+    )

@@ -5,6 +5,7 @@ import pandas as pd
 import pytest
 from scipy import stats
 
+from bears.errors import FormatError
 from bears.evaluation.clusters import Floats
 from bears.evaluation.comparison.paired import mcnemar, randomization, smallest_loss
 from bears.evaluation.comparison.pairs import of_shares
@@ -23,6 +24,12 @@ def gated(
     )
     (row,) = judged([other, base_], ["m"], allow)["pairs"]
     return dict(row)
+
+
+def test_two_questions_can_be_judged_and_one_cannot() -> None:
+    assert gated([1.0, 0.5], [0.5, 0.25])["n"] == 2
+    with pytest.raises(FormatError, match="1 questions have m by both; it takes two"):
+        gated([1.0], [0.5])
 
 
 def test_one_sided_p_is_that_of_scipy() -> None:
