@@ -8,14 +8,22 @@ from pathlib import Path
 
 import pytest
 
-from bears.config.ledger.entries import Edit, LabelDraw, Ledger, PairDecision, Replacement
+from bears.config.ledger.entries import (
+    Acceptance,
+    Edit,
+    LabelDraw,
+    Ledger,
+    PairDecision,
+    Replacement,
+    accept,
+)
 from bears.config.ledger.update import OpenLedger, open_ledger
 from bears.errors import LedgerError
 from bears.files.intake.yaml_text import yaml_value
 from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import apply_edits
 from bears.sources.parts import RowRecords, passage_document, passage_question
-from bears.types import Document, ParagraphPlace, Question
+from bears.types import Document, Finding, ParagraphPlace, Question
 from tests.sampled import draw
 
 QUESTIONS = [
@@ -142,3 +150,19 @@ def test_one_decision_counts_for_a_document_and_each_persons_label_for_itself(
     [kept] = OpenLedger(path).decisions.labels
     assert kept.labels == {"ann": (1,)} | {author: (1,) if author == "ann" else (0,)}
     assert kept.reasons == {name: f"by {name}" for name in {"ann", author}}
+
+
+def test_a_finding_is_accepted_by_its_check_record_and_field() -> None:
+    finding = Finding("empty", "error", "q1", "content is empty", "question")
+    entries = {
+        Acceptance("empty", "q1", "known"): True,
+        Acceptance("empty", "*", "known"): True,
+        Acceptance("empty", "q1", "known", "question"): True,
+        Acceptance("empty", "q1", "known", "answer"): False,
+        Acceptance("empty", "q2", "known"): False,
+        Acceptance("same", "q1", "known"): False,
+    }
+    for entry, accepted in entries.items():
+        (found,) = accept([finding], [entry])
+        assert (found.severity == "accepted") == accepted
+        assert ("(known)" in found.message) == accepted
