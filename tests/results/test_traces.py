@@ -238,7 +238,7 @@ def test_what_was_not_recorded_is_undefined_and_counted(
     write_json(file, otlp(ROOT_SPAN, hidden))
     (trace,) = imported(atlas, file, "--drop", "user.")["q3"]
     assert trace.searches is None
-    assert "1 traces do not say what a search found" in capsys.readouterr().err
+    assert "1 traces do not say what a search found" in capsys.readouterr().err.splitlines()
     values = trace_values(QUESTIONS, {"q3": trace})
     # A question without a trace found nothing; one whose searches are not known may have.
     assert [*values["evidence_recall"][:2]] == [0, 0]

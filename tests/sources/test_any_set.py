@@ -20,8 +20,9 @@ from bears.sampling.mixture import Quota, Recipe
 from bears.sampling.sample import sample
 from bears.sampling.whole import Chosen, Whole, sample_whole
 from bears.sources.convert import convert
-from bears.sources.inspection import Look, inspect
+from bears.sources.inspection import Look, _hops, inspect
 from bears.sources.source import reader_of
+from bears.types import ParagraphPlace, Question, SourceQuestion
 from tests.sources.files import Row, Rows, array, article, asked, flat, lines, put, table
 
 Files = Mapping[str, bytes]
@@ -708,3 +709,14 @@ def test_a_guess_that_cannot_be_right_is_none_and_the_fields_are_listed(
     with pytest.raises(SourceError, match="no shape fits") as error:
         looked(tmp_path, {"x.jsonl": lines(rows)}, "multi-hop", "squad", "pairs")
     assert told in str(error.value)
+
+
+@pytest.mark.parametrize(("several", "hops"), [(2, False), (3, True)])
+def test_a_set_is_multi_hop_if_most_of_its_questions_have_several_gold_paragraphs(
+    several: int, hops: bool
+) -> None:
+    def question(gold: int) -> SourceQuestion:
+        passages = tuple(ParagraphPlace(f"p{n}", n, n < gold) for n in range(3))
+        return SourceQuestion(Question("q", "Q?", "", (), "s", "multi-hop"), passages=passages)
+
+    assert _hops([question(1 + (n < several)) for n in range(5)]) == hops

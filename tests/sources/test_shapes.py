@@ -179,6 +179,11 @@ def test_a_part_that_is_not_there_is_named_with_what_is(tmp_path: Path) -> None:
     assert "part qrels: no file matches qrels/test.tsv or qrels/test*.parquet in" in message
     assert "there: corpus.jsonl, qrels, qrels/dev.tsv, queries.jsonl" in message
     assert "sources.s.split=NAME" in message
+    # A file that is not called after a split is not found by another one.
+    with pytest.raises(SourceError) as caught:
+        locate(source({**BEIR_PARTS, "corpus": Part(("no.jsonl",))}), None, tmp_path)
+    assert "part corpus: no file matches no.jsonl in" in str(caught.value)
+    assert "split=NAME" not in str(caught.value)
     with pytest.raises(SourceError, match="no is not a folder; it should hold corpus"):
         locate(source(BEIR_PARTS, path="no"), None, tmp_path)
 
