@@ -228,6 +228,28 @@ def test_a_vector_is_asked_for_once(hosted: Make, server: ProviderServer) -> Non
     np.testing.assert_array_equal(first[:100], first[100:])
 
 
+# As version 0.2 wrote them.
+BEFORE = """\
+{"checksum":"1135f1a310340ed5c29137ac0cb233a49dc9ffcca92ee762735f0d3fa55c3400","row":\
+{"key":"6a659e60f7e2f1ed537e898eeeb8dbe34b560cc8388ff72e7c224f07e4cc2c56","vector":"mpkZP83MTD8="}}
+{"checksum":"58387c5288bada91cac2dd0d94461a8668daa646e6858c2518b784825cf7ef8b","row":\
+{"key":"a17b4c31f64eb2e7824ad1c63271c02e99e4afa756cf5cc1f5010751bc510470","vector":"AACAvwAAAAA="}}
+"""
+
+
+def test_what_an_earlier_version_bought_is_not_bought_again(
+    hosted: Make, server: ProviderServer, desk: Path
+) -> None:
+    folder = desk / ".bears" / "embeddings"
+    folder.mkdir(parents=True)
+    (folder / "text-embedding-3-small-2.document.jsonl").write_text(BEFORE, encoding="utf-8")
+    found = hosted(dimensions=2, fill="never").documents(["zwei ü", "one"])
+    np.testing.assert_allclose(found, [[-1, 0], [0.6, 0.8]], atol=1e-6)
+    hosted(dimensions=2).questions(["one"])
+    hosted(dimensions=2).documents(["one", "three"])
+    assert asked(server) == ["one", "three"]
+
+
 def test_what_can_change_a_vector_makes_it_another_one(
     hosted: Make, server: ProviderServer
 ) -> None:

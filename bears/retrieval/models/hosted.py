@@ -9,6 +9,9 @@ model's only for new questions.
 """
 
 import asyncio
+import hashlib
+import json
+from base64 import b64decode
 from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
@@ -21,7 +24,7 @@ from bears.config import checkout
 from bears.config.code import parts_of
 from bears.config.typed import parse
 from bears.errors import RetrieverUnavailable
-from bears.files.journal import make_folder
+from bears.files.journal import Journal, make_folder
 from bears.files.lock import locked
 from bears.layout import EMBEDDINGS
 from bears.llm.faults import ClientError, RunStopped
@@ -138,7 +141,11 @@ class Hosted:
         sent = {row: self.settings.sent(text) for row, text in enumerate(texts) if text.strip()}
         wanted = list(dict.fromkeys(sent.values()))
         rows = kept.find(wanted)
-        if missing := [text for text in wanted if text not in rows]:
+        missing = [text for text in wanted if text not in rows]
+        if before := self._kept_before(kind, missing):
+            vectors = np.stack([*before.values()])
+            rows |= kept.keep([*before], Encoded(vectors, 0, [0] * len(before)))
+        if missing := [text for text in missing if text not in rows]:
             of = f"of {len(wanted):,} {kind}s have no vector"
             self._check_may_fill(missing, of)
             rows |= self._fill(kept, missing, of)
@@ -146,6 +153,18 @@ class Hosted:
         for row, text in sent.items():
             vectors[row] = rows[text]["vector"]
         return normalized(vectors)
+
+    def _kept_before(self, kind: Kind, texts: Sequence[str]) -> dict[str, Vectors]:
+        """Return the vectors of those texts that earlier versions kept, in a journal."""
+        parts = {"model": self.settings.model, "dimensions": self.settings.dimensions, "kind": kind}
+        name = f"{self.settings.model.replace('/', '--')}-{self.settings.dimensions}.{kind}.jsonl"
+        known = {row["key"]: row["vector"] for row in Journal(self.folder / name).rows()}
+        keys = {text: _journal_key({**parts, "text": text}) for text in texts if known}
+        return {
+            text: np.frombuffer(b64decode(known[key]), "<f4")
+            for text, key in keys.items()
+            if key in known
+        }
 
     def _check_may_fill(self, missing: Sequence[str], of: str) -> None:
         ready = has_key(self.settings, checkout())
@@ -217,3 +236,8 @@ class Hosted:
                 "paid for again"
             )
         return rows
+
+
+def _journal_key(parts: Mapping[str, Any]) -> str:
+    canonical = json.dumps(parts, sort_keys=True, separators=(",", ":"))
+    return hashlib.sha256(canonical.encode("ascii")).hexdigest()
