@@ -99,7 +99,7 @@ def report(
     answers = [
         _answered(system)
         for system in systems
-        if any("verdict" in row for row in system.judged.values())
+        if any(row.get("verdict") or row.get("answer_f1") for row in system.judged.values())
     ]
     runs = {
         each.name: run_of(questions, each.run, (each.files or [None])[0], each.traced)
