@@ -46,6 +46,9 @@ from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Ste
 from bears.sources.folder.fields import CODE, Field, fields_of
 
 MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
+BATCHES = ("resourceSpans", "resource_spans", "batches")
+SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
+"""What OTLP calls its parts; Python's protobuf has its own names for them."""
 ONE_SPAN = {"run_type", "context", "context.trace_id"}
 """A row of a file with one of these fields is a span of LangSmith, OpenTelemetry or Phoenix."""
 LISTED = ("attributes", "events", "links", "logs", "tags")
@@ -162,10 +165,10 @@ def _protobuf(content: bytes, path: Path) -> Mapping[str, Any]:
 def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
     if isinstance(row.get("trace"), Mapping):
         yield from _spans(row["trace"], where)
-    elif "resourceSpans" in row or "batches" in row:
-        for resource in row.get("resourceSpans") or row.get("batches") or ():
-            scopes = resource.get("scopeSpans") or resource.get("instrumentationLibrarySpans")
-            for scope in scopes or ():
+    elif batches := [name for name in BATCHES if name in row]:
+        for resource in row[batches[0]] or ():
+            scopes = chain.from_iterable(resource.get(name) or () for name in SCOPES)
+            for scope in scopes:
                 yield from map(_span, scope.get("spans", ()))
     elif "spans" in row:
         yield from map(_span, row["spans"])
@@ -193,8 +196,8 @@ def _span(row: Mapping[str, Any]) -> RecordedSpan:
     trace, span, *names = (first_of(own, fields) for fields in NAMES["span"]["names"])
     if not (trace and span):
         raise ValueError("it has no id of a trace or of a span")
-    # Jaeger writes microseconds, in which the others do not count.
-    micro = "duration" in own
+    # Jaeger writes microseconds, and a duration in place of an end.
+    micro = "duration" in own and own.keys().isdisjoint(NAMES["span"]["end"])
     start, end = (
         next((_time(own[n], n, micro) for n in NAMES["span"][part] if own.get(n) is not None), None)
         for part in ("start", "end")
@@ -210,7 +213,7 @@ def _span(row: Mapping[str, Any]) -> RecordedSpan:
     for name, fields in NAMES["fields"].items():
         if known := [own[field] for field in fields if own.get(field) is not None]:
             found.setdefault(name, known[0])
-    cut = bool(row.get("droppedAttributesCount"))
+    cut = bool(row.get("droppedAttributesCount") or row.get("dropped_attributes_count"))
     return RecordedSpan(trace, span, names[0], names[1], start, end, found, cut)
 
 
@@ -250,13 +253,16 @@ def _pairs(given: Any) -> dict[str, Any]:
 
 def _plain(value: Any) -> Any:
     """Return the value of an attribute, which OTLP writes as an object of its type."""
-    for kind, content in value.items() if isinstance(value, Mapping) else ():
-        if kind == "arrayValue":
+    if not isinstance(value, Mapping):
+        return value
+    for name, content in value.items():
+        kind = name.replace("_", "").lower()
+        if kind == "arrayvalue":
             return [_plain(each) for each in content.get("values", ())]
-        if kind == "kvlistValue":
+        if kind == "kvlistvalue":
             return {each["key"]: _plain(each["value"]) for each in content.get("values", ())}
-        return int(content) if kind == "intValue" else content
-    return None if isinstance(value, Mapping) else value
+        return int(content) if kind == "intvalue" else content
+    return None
 
 
 def _logged(row: Mapping[str, Any], where: str) -> RecordedSpan | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import math
+import re
 import shutil
 import subprocess
 import sys
@@ -421,6 +422,15 @@ def jaeger(span: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def snake(value: Any) -> Any:
+    """OTLP with the names that Python's protobuf has for its fields."""
+    if isinstance(value, list):
+        return [snake(each) for each in value]
+    if not isinstance(value, dict):
+        return value
+    return {re.sub("([A-Z])", r"_\1", name).lower(): snake(part) for name, part in value.items()}
+
+
 def in_form(form: str, spans: dict[str, Any]) -> str:
     rows = as_spans(spans)
     if form == "langsmith":
@@ -430,11 +440,14 @@ def in_form(form: str, spans: dict[str, Any]) -> str:
         "jaeger": {"data": [{"traceID": "t1", "spans": list(map(jaeger, rows))}]},
         "tempo": {"batches": spans["resourceSpans"]},
         "tempo trace": {"trace": spans},
+        "protobuf": snake(spans),
     }
     return json.dumps(forms[form])
 
 
-@pytest.mark.parametrize("form", ["langsmith", "mlflow", "jaeger", "tempo", "tempo trace"])
+@pytest.mark.parametrize(
+    "form", ["langsmith", "mlflow", "jaeger", "tempo", "tempo trace", "protobuf"]
+)
 def test_other_platforms_say_the_same(form: str, atlas: Path) -> None:
     spans = [chat(3, 70, 5), tool(2, "rivers", "d3", "d1"), tool(1, "Plovdiv", "d4"), AGENT]
     file = atlas.parent / f"{form.split()[0]}.json.gz"

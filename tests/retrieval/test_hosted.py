@@ -244,7 +244,7 @@ def test_what_an_earlier_version_bought_is_not_bought_again(
     folder.mkdir(parents=True)
     (folder / "text-embedding-3-small-2.document.jsonl").write_text(BEFORE, encoding="utf-8")
     found = hosted(dimensions=2, fill="never").documents(["zwei ü", "one"])
-    np.testing.assert_allclose(found, [[-1, 0], [0.6, 0.8]], atol=1e-6)
+    np.testing.assert_allclose(found, [[-1.0, 0.0], [0.6, 0.8]], atol=1e-6)
     hosted(dimensions=2).questions(["one"])
     hosted(dimensions=2).documents(["one", "three"])
     assert asked(server) == ["one", "three"]
