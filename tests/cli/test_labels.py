@@ -83,6 +83,8 @@ def test_from_draws_to_a_verdict(project: Path, capsys: pytest.CaptureFixture[st
     # All 60 are labelled: (58 - 30) / 60.
     assert "60 of 60 questions labeled" in verdict
     assert "+0.467" in verdict
+    assert "is better than" in verdict
+    assert "by 0.467 (0.467 to 0.467) on 60 labels" in verdict
     labels = parse(Ledger, read_ledger(Path("conf/ledger/mini.yaml")), "").labels
     both = [System("", "", pd.DataFrame(), files=(Path(each),) * 2).judged for each in (a, b)]
     pair = verdict_pair(*both)

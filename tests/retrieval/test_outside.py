@@ -22,6 +22,7 @@ from bears.errors import ConfigurationError, FormatError, StoreError
 from bears.retrieval.chunking import chunks
 from bears.retrieval.chunking.passages import Passages
 from bears.retrieval.levels import OpenIndex
+from bears.retrieval.outside.matching import reply_of
 from bears.retrieval.outside.system import OutsideRetriever, OutsideSearcher, OutsideSystem
 from bears.retrieval.retriever import Query, RetrieveSettings, Stopwatch
 from bears.trace import ModelCall
@@ -453,3 +454,9 @@ def test_a_system_that_cannot_be_asked_is_refused(
     (tmp_path / "documents.jsonl").touch()
     with pytest.raises(ConfigurationError, match=said):
         build({"_target_": target, **settings}, "retriever").open(tmp_path)
+
+
+@pytest.mark.parametrize("steps", ["ab", 5, [5], [{"query": "a", "passages": []}, 5]])
+def test_every_step_of_a_system_is_a_mapping(steps: Any) -> None:
+    with pytest.raises(FormatError, match="expected a list of mappings"):
+        reply_of({"steps": steps}, "a?")
