@@ -10,7 +10,7 @@ from bears.errors import FormatError
 from bears.evaluation.settings import EvaluationSettings
 from bears.files.records import read_lines
 from bears.files.visible import one_line
-from bears.layout import traced_of
+from bears.layout import BenchmarkFiles, traced_of
 from bears.results.origins import ran_on, system_of
 from bears.results.records import Records
 from bears.results.row import MAIN
@@ -55,9 +55,12 @@ def main_of(systems: Sequence[System]) -> str:
 
 
 def with_traced(systems: Sequence[System], benchmark: str) -> list[System]:
-    """Return the systems of a benchmark, and the one whose traces it was drawn from."""
+    """Return the systems of a benchmark, and the one whose traces it was drawn from.
+
+    Where the traces or the records are not here, there is no such system.
+    """
     path = traced_of(benchmark)
-    if not path.is_file():
+    if not (path.is_file() and BenchmarkFiles(benchmark).queries.is_file()):
         return [*systems]
     records = records_of(benchmark)
     state = records.state.as_dict()["state"]
