@@ -3,7 +3,7 @@
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from functools import partial
 from os.path import isfile
 from pathlib import Path
@@ -32,6 +32,7 @@ from bears.layout import (
     BenchmarkFiles,
     pattern,
 )
+from bears.llm.models import Endpoint
 from bears.results.board import read_board
 from bears.results.costs import Costs, costs_of
 from bears.results.records import Records
@@ -55,6 +56,8 @@ ANSWERS = "|".join([*MEANS, PASSES])
 """Matches the measures of answers."""
 OF_ANSWERS = f"{ANSWERS}|{OF_ITEMS}|{OF_TRACES}"
 """Matches these, and the measures of graded items and of traces."""
+HOW = {each.name for each in fields(Endpoint)} - {"model"}
+"""Settings that change no reply, such as ``fill``."""
 OF_RETRIEVAL = ("rewriter", "vector_store", "chunking", "overrides")
 """The keys of params.yaml that distinguish retrievers of one name."""
 
@@ -384,7 +387,7 @@ def benchmark_of(revision: Revision) -> Any:
 
 def _named(group: Sequence[System]) -> list[System]:
     """Return the systems, named by the choices in which they differ: ``bm25 → gpt-4.1-mini``."""
-    selected = [system.revision.selection for system in group if system.revision]
+    selected = [_telling(system.revision.selection) for system in group if system.revision]
     differing = [g for g in OF_RETRIEVAL if len({str(words.get(g)) for words in selected}) > 1]
     retrievals = [_words(words, "retriever", *differing) for words in selected]
     answers = [_words(words, "generator") for words in selected]
@@ -399,6 +402,13 @@ def _named(group: Sequence[System]) -> list[System]:
         replace(system, name=name, what=system.name, retrieval=retrieval)
         for name, retrieval, system in zip(names, retrievals, group, strict=True)
     ]
+
+
+def _telling(selection: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return a selection without the overrides that only say how a model is asked."""
+    given = map(str, selection.get("overrides") or ())
+    kept = [each for each in given if each.partition("=")[0].rpartition(".")[2] not in HOW]
+    return {**selection, "overrides": kept}
 
 
 def _told_apart(names: Sequence[str], by: Sequence[str]) -> list[str]:

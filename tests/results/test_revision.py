@@ -5,12 +5,15 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+import pandas as pd
 import pytest
 import yaml
 
 from bears.config.ledger.entries import PairDecision
+from bears.results.origins import _named
 from bears.results.revision import CachedRun, Revision
 from bears.results.row import configuration_digest
+from bears.results.system import System
 
 SAID = {"question_id": "q", "doc_id": "d", "decision": "partial"}
 LEDGER = {"replacements": [], "edits": [], "reviews": [], "judgements": [SAID]}
@@ -55,3 +58,23 @@ def test_a_run_in_dvcs_cache_is_read_whichever_version_kept_it(params: dict[str,
     assert cached.selection == chosen
     assert [*cached.decisions] == [PairDecision("q", "d", "partial")]
     assert cached.config["retrieve"] == {"depth": 9}
+
+
+def test_a_name_says_what_differs_and_not_how_a_model_was_asked() -> None:
+    def ran(name: str, judge: str, *overrides: str) -> System:
+        revision = Revision(name)
+        # A cached property, which would read params.yaml.
+        revision.__dict__["selection"] = {
+            **{"retriever": "bm25", "judge": judge, "overrides": [*overrides]}
+        }
+        return System(name, "", pd.DataFrame(), revision=revision)
+
+    address = "judge.base_url=http://127.0.0.1:8080/v1"
+    group = [
+        ran("HEAD", "none"),
+        ran("exp-1", "relevance", "judge.fill=auto", "judge.budget=1", address),
+        ran("exp-2", "none", "retriever.k1=2", "generator.fill=auto"),
+    ]
+    assert [each.name for each in _named(group)] == [
+        *("bm25", "bm25 (relevance)", "bm25 retriever.k1=2")
+    ]
