@@ -195,7 +195,8 @@ def draw_benchmark(
     write_traces(traces, traces_of(questions, name, matcher, language))
     kinds = sum((Counter(each.masked) for each in questions), Counter[str]())
     drawn = sum(len(each.drawn) for each in questions)
-    retrievers = "those of retrievers" if any(each.reply.steps for each in every) else "none"
+    found = any(step.passages is not None for each in every for step in each.reply.steps)
+    retrievers = "those of retrievers" if found else "none"
     said = (
         f"{drawn} of {len(every)} traces drawn, which ask {len(questions)} questions; "
         f"{f'{silent} do not say what a user asked; ' if silent else ''}masked: "

@@ -42,6 +42,8 @@ FINAL = "final_answer"
 """The tool whose argument is an agent's answer."""
 NO_SEARCH = ("LLM", "RETRIEVER", "RERANKER", "EMBEDDING", "EVALUATOR", "GUARDRAIL", "PROMPT")
 """The kinds of what is not a search, or needs no evidence that it is one."""
+LOGGED = "LOGGED"
+"""The kind of a row of a program's own log, which need not say what was searched."""
 Attributes = Mapping[str, Any]
 
 
@@ -235,6 +237,10 @@ def operation(
         passages = passages_in(output, matcher)
     else:
         passages = None if kind in NO_SEARCH else tuple(_listed(output, matcher))
+    if kind == LOGGED and not passages:
+        # A cell with the name of a document says what was found.
+        cells = (Passage(text) for text in _texts(output))
+        passages = tuple(each for each in cells if matcher.match(each))
     kept = None if passages is None else tuple(map(matcher.keep, passages))
     asked: Iterable[str] = ()
     heard = [*_messages(span)] if kind == "LLM" or not span.parent_id else []
@@ -244,6 +250,8 @@ def operation(
         asked = heard[-1:] or _root_texts(span)
     query = text_of(span.first(*INPUTS), ASKED)
     said = text_of(output, (*SAID, FINAL)) or _replied(span)
+    if kind == LOGGED:
+        said = output["answer"]
     tool = "" if kind in NO_SEARCH else span.name
     if kind == "TOOL":
         tool = str(span.first(*NAMES["tools"]) or span.name)
@@ -327,6 +335,8 @@ def recorded(operations: Sequence[Operation], tools: Collection[str]) -> Recorde
             steps.append(Step(each.query, each.passages, each.seconds))
         elif each.kind == "TOOL" and each.tool != FINAL and each.span_id not in searching:
             unread[each.tool] = None
+    if root.kind == LOGGED and root.tool not in tools:
+        steps = [Step(root.query, None)]
     finals = [each.said for each in ordered if each.tool == FINAL]
     said = [root.said, *reversed(finals), *(call.said for call in reversed(calls))]
     reply = Reply(

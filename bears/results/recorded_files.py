@@ -28,8 +28,10 @@ from typing import Any
 from bears.errors import ConfigurationError, FormatError, first_line
 from bears.files.intake.files import json_value, lines, opened, read_whole
 from bears.files.intake.tables import parquet_rows
+from bears.files.spreadsheet import read_named
 from bears.results.recorded import (
     KINDS,
+    LOGGED,
     NAMES,
     Operation,
     Recorded,
@@ -43,14 +45,14 @@ from bears.results.recorded import (
     tools_that_search,
 )
 from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Step
+from bears.sources.folder.asked import TABLES
 from bears.sources.folder.fields import CODE, Field, fields_of
+from bears.sources.rows import cell_value
 
 MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
 BATCHES = ("resourceSpans", "resource_spans", "batches")
 SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 """What OTLP calls its parts; Python's protobuf has its own names for them."""
-ONE_SPAN = {"run_type", "context", "context.trace_id"}
-"""A row of a file with one of these fields is a span of LangSmith, OpenTelemetry or Phoenix."""
 LISTED = ("attributes", "events", "links", "logs", "tags")
 """The fields of a span that are lists, of which not every part is an attribute."""
 CLOCK = re.compile(r"\d:\d\d")
@@ -122,7 +124,11 @@ def _without(span: RecordedSpan, drop: Sequence[str]) -> RecordedSpan:
 
 
 def _rows(path: Path) -> Iterator[Mapping[str, Any]]:
-    """Yield the objects of a file of JSON, of JSON Lines, of parquet, or of OTLP's protobuf."""
+    """Yield the objects of a file of JSON, JSON Lines or OTLP's protobuf, and a table's rows."""
+    if path.name.removesuffix(".gz").lower().endswith(TABLES):
+        for _, row in read_named(path)[1]:
+            yield {name: cell_value(cell) for name, cell in row.items()}
+        return
     if path.suffix == ".parquet":
         yield from parquet_rows(path)
         return
@@ -177,7 +183,7 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
         for each in row["observations"]:
             parent = each.get("parentObservationId") or row["id"]
             yield _span({**each, "traceId": row["id"], "parentObservationId": parent})
-    elif ONE_SPAN & row.keys() or {"traceId", "type"} <= row.keys():
+    elif _is_span(row):
         yield _span(row)
     elif logged := _logged(row, where):
         yield logged
@@ -187,6 +193,14 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
             "Tempo, Inspect, BrowseComp-Plus or rows with a question, found an object with "
             f"{', '.join(map(str, row))!s:.80}"
         )
+
+
+def _is_span(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is a span of OpenTelemetry, Phoenix, LangSmith or Langfuse."""
+    context = row.get("context")
+    exported = isinstance(context, Mapping) and "trace_id" in context
+    named = {"run_type", "context.trace_id"} & row.keys() or {"traceId", "type"} <= row.keys()
+    return exported or bool(named)
 
 
 def _span(row: Mapping[str, Any]) -> RecordedSpan:
@@ -279,6 +293,7 @@ def _logged(row: Mapping[str, Any], where: str) -> RecordedSpan | None:
     times = (each.cells[0].value for each in every if each.share(CLOCK.search))
     start = next((at for text in times if (at := _time(text)) is not None), None)
     given = {"input.value": asked.cells[0].value, "output.value": {"answer": answer, "row": row}}
+    given |= {"openinference.span.kind": LOGGED}
     return RecordedSpan(where, asked.name, "", "row", start, None, {**row, **given})
 
 

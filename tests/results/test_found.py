@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import csv
+import gzip
 import json
 from collections.abc import Callable
 from datetime import UTC, datetime
+from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -196,3 +199,50 @@ def test_traces_of_real_packages_are_read(
     assert searching == tools
     assert [chunk.doc_id for chunk in matcher.chunks(trace.reply.passages)] == found
     assert [step.query for step in trace.reply.steps] == ["Who repairs the pump?"] * bool(found)
+
+
+SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
+    "a name": lambda name: {"source": name},
+    "another name": lambda name: {"datei": f"docs/{name}", "rang": 1},
+    "a list": lambda name: {"context": [TEXTS[name].split("\n")[1]]},
+    "nothing": lambda _: {"model": "gpt-4.1-mini", "user": "u7"},
+}
+
+
+@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("shape", SHAPES)
+@pytest.mark.parametrize("answered", [True, False])
+def test_a_log_says_what_was_found_or_that_it_is_not_known(
+    tmp_path: Path, shape: str, ending: str, answered: bool
+) -> None:
+    rows = [
+        {"zeit": f"2026-11-0{n}T10:00:00", "frage": f"What of {name.partition('.')[0]}?"}
+        | ({"antwort": f"See the page {n}."} if answered else {})
+        | SHAPES[shape](name)
+        for n, name in enumerate(TEXTS, start=1)
+    ]
+    text = json.dumps(rows)
+    if ending == ".jsonl":
+        text = "\n".join(map(json.dumps, rows))
+    elif ending != ".json":
+        sign = "\t" if ending == ".tsv" else ","
+        cells = [[c if isinstance(c, str) else json.dumps(c) for c in r.values()] for r in rows]
+        lines = [[*rows[0]], *cells]
+        table = StringIO()
+        csv.writer(table, delimiter=sign).writerows(lines)
+        text = table.getvalue()
+    file = tmp_path / f"log{ending}"
+    file.write_bytes(gzip.compress(text.encode()) if ending.endswith(".gz") else text.encode())
+    matcher = PassageMatcher(TEXTS)
+    found, _ = read_recorded([file], matcher)
+    assert sorted(each.question for each in found) == [
+        *("What of cleaning?", "What of guarantee?", "What of repairs?")
+    ]
+    for each in found:
+        name = f"{each.question[8:-1]}.md"
+        assert bool(each.reply.answer) == answered
+        (step,) = each.reply.steps
+        if shape == "nothing":
+            assert step.passages is None
+        else:
+            assert [c.doc_id for c in matcher.chunks(step.passages or ())] == [name]
