@@ -160,7 +160,7 @@ def add_row(
 
 
 def faults_in(rows: Sequence[JudgedQuestion]) -> dict[str, int]:
-    """Return each kind of `FAULTS` that occurs, to the number of questions that have it."""
+    """Return how many questions have each kind of `FAULTS` that occurs."""
     counts = Counter(kind for kind, _ in {(kind, row.key) for row in rows for kind in row.faults})
     counts["reference"] = len({row.key for row in rows if row.score.answer_f1 is None})
     answered = [row for row in rows if row.trace.answer is not None]

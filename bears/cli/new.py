@@ -103,7 +103,7 @@ def new(name: str, origin: Origin) -> None:
 
 COMMAND = new
 GRADED = """-S judge=relevance -S 'overrides=["judge.fill=auto","judge.budget=1"]'"""
-"""What users asked has no gold: a model grades what is found, for a dollar at the most."""
+"""What users asked has no gold: a model grades what is found, for at most a dollar."""
 WITHOUT_QUESTIONS = (
     f"next: write {QUESTIONS}.csv or {QUESTIONS}.xlsx in that folder, with the columns question, "
     "answer, document and quotation, or name a file of questions: --questions FILE. Or let a model "

@@ -54,7 +54,7 @@ BATCHES = ("resourceSpans", "resource_spans", "batches")
 SCOPES = ("scopeSpans", "scope_spans", "instrumentationLibrarySpans")
 """What OTLP calls its parts; Python's protobuf has its own names for them."""
 LISTED = ("attributes", "events", "links", "logs", "tags")
-"""The fields of a span that are lists, of which not every part is an attribute."""
+"""Fields of a span that are lists. Some of their parts are not attributes."""
 CLOCK = re.compile(r"\d:\d\d")
 CONFIDENCE = re.compile(r"confidence:?\W*(\d+(?:\.\d+)?)\s*%", re.IGNORECASE)
 BRACKETED = (re.compile(r"\[([^\[\]]*)\]"), re.compile(r"【([^【】]*)】"))

@@ -274,7 +274,7 @@ def _costs(values: pd.DataFrame) -> Costs:
 
 
 def _judged(path: Path, records: Records) -> tuple[str, Path | None]:
-    """Return the selected judge, and a table of what it says of a system that left traces.
+    """Return the selected judge's name, and a table of its verdicts on a file of traces.
 
     Without a judge, or before a model has judged all that it should, there is no table.
     """
@@ -316,7 +316,7 @@ def system_of_traces(path: Path, records: Records) -> System:
         rows = rows.join(pd.DataFrame.from_dict(found, orient="index"), on=QUESTION)
     judge, table = _judged(path, records)
     if (left := len(every) - len(traces)) and not table:
-        complain(f"warning: {left} traces of other questions than the benchmark's are skipped")
+        complain(f"warning: {left} traces are not of this benchmark's questions, and are skipped")
     if table:
         judged, _ = read_repeats(table, chosen=BY_JUDGES, unjudged=True)
         rows = rows.drop(columns=judged.columns, errors="ignore").join(judged, how="outer")

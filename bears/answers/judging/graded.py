@@ -91,7 +91,7 @@ def traced_rows(
     judge: AnyJudge | None,
     nuggets: Iterable[Nugget],
 ) -> list[JudgedQuestion]:
-    """Return what a judge may judge of a system that left traces; nothing without the file.
+    """Return the questions of a file of traces, for a judge; none if there is no such file.
 
     Args:
         traces: of any questions; those that are not in the benchmark are left out.
