@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from itertools import islice
+from itertools import chain, islice
 from sys import intern
 from typing import Any
 from unicodedata import normalize
@@ -17,6 +17,7 @@ from bears.files.intake.files import json_value
 from bears.files.intake.yaml_text import table_of
 from bears.retrieval.outside.matching import SOURCES, Passage, PassageMatcher, Reply, Step
 from bears.sources.folder.fields import ENDS_ASKING, messages_in
+from bears.sources.folder.named import LISTED
 from bears.trace import ModelCall
 from bears.types import Question
 
@@ -238,9 +239,7 @@ def operation(
     else:
         passages = None if kind in NO_SEARCH else tuple(_listed(output, matcher))
     if kind == LOGGED and not passages:
-        # A cell with the name of a document says what was found.
-        cells = (Passage(text) for text in _texts(output))
-        passages = tuple(each for each in cells if matcher.match(each))
+        passages = tuple(chain.from_iterable(_cited(text, matcher) for text in _texts(output)))
     kept = None if passages is None else tuple(map(matcher.keep, passages))
     asked: Iterable[str] = ()
     heard = [*_messages(span)] if kind == "LLM" or not span.parent_id else []
@@ -387,6 +386,16 @@ def _texts(value: Any) -> Iterator[str]:
     elif isinstance(inner, Mapping | list):
         for part in inner.values() if isinstance(inner, Mapping) else inner:
             yield from _texts(part)
+
+
+def _cited(cell: str, matcher: PassageMatcher) -> list[Passage]:
+    """Return the documents whose names are all that a cell has."""
+    several = [Passage(name) for name in LISTED.split(cell) if name]
+    # A list that ends in a path looks like one path, so its names come first.
+    for named in (several, [Passage(cell)]):
+        if all(map(matcher.match, named)):
+            return named
+    return []
 
 
 def _messages(span: RecordedSpan) -> Iterator[str]:

@@ -185,6 +185,9 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
             yield _span({**each, "traceId": row["id"], "parentObservationId": parent})
     elif _is_span(row):
         yield _span(row)
+    elif _holds_rows(row):
+        for key, each in row.items():
+            yield from _spans(each, f"{where}, {key}")
     elif logged := _logged(row, where):
         yield logged
     else:
@@ -201,6 +204,15 @@ def _is_span(row: Mapping[str, Any]) -> bool:
     exported = isinstance(context, Mapping) and "trace_id" in context
     named = {"run_type", "context.trace_id"} & row.keys() or {"traceId", "type"} <= row.keys()
     return exported or bool(named)
+
+
+def _holds_rows(row: Mapping[str, Any]) -> bool:
+    """Return whether a row is an object of rows: one field asks in each of several values."""
+    if len(row) < 2 or not all(isinstance(each, Mapping) for each in row.values()):
+        return False
+    parts = any(Field(key).named(role) for key in row for role in ("question", "answer"))
+    asked = {found and found.span_id for found in (_logged(each, "") for each in row.values())}
+    return not parts and len(asked) == 1 and None not in asked
 
 
 def _span(row: Mapping[str, Any]) -> RecordedSpan:

@@ -205,11 +205,13 @@ SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
     "a name": lambda name: {"source": name},
     "another name": lambda name: {"datei": f"docs/{name}", "rang": 1},
     "a list": lambda name: {"context": [TEXTS[name].split("\n")[1]]},
+    "several names": lambda name: {"quellen": f"{name}; docs/{min(TEXTS)}"},
+    "several lines": lambda name: {"quellen": f"{name}\n{min(TEXTS)}\n"},
     "nothing": lambda _: {"model": "gpt-4.1-mini", "user": "u7"},
 }
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".json", ".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("ending", [".jsonl", ".json", " by key.json", ".csv", ".tsv", ".csv.gz"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("answered", [True, False])
 def test_a_log_says_what_was_found_or_that_it_is_not_known(
@@ -224,6 +226,8 @@ def test_a_log_says_what_was_found_or_that_it_is_not_known(
     text = json.dumps(rows)
     if ending == ".jsonl":
         text = "\n".join(map(json.dumps, rows))
+    elif ending == " by key.json":
+        text = json.dumps({f"r{number}": row for number, row in enumerate(rows)}, indent=1)
     elif ending != ".json":
         sign = "\t" if ending == ".tsv" else ","
         cells = [[c if isinstance(c, str) else json.dumps(c) for c in r.values()] for r in rows]
@@ -245,4 +249,6 @@ def test_a_log_says_what_was_found_or_that_it_is_not_known(
         if shape == "nothing":
             assert step.passages is None
         else:
-            assert [c.doc_id for c in matcher.chunks(step.passages or ())] == [name]
+            several = dict.fromkeys([name, min(TEXTS)] if "several" in shape else [name])
+            docs = [chunk.doc_id for chunk in matcher.chunks(step.passages or ())]
+            assert [*dict.fromkeys(docs)] == [*several]
