@@ -46,7 +46,7 @@ from bears.results.recorded import (
 )
 from bears.retrieval.outside.matching import Passage, PassageMatcher, Reply, Step
 from bears.sources.folder.asked import TABLES
-from bears.sources.folder.fields import CODE, Field, fields_of
+from bears.sources.folder.fields import CODE, Field, fields_of, messages_in
 from bears.sources.rows import cell_value
 
 MESSAGE_EVENT = re.compile(r"gen_ai\.(\w+)\.message")
@@ -185,9 +185,9 @@ def _spans(row: Mapping[str, Any], where: str) -> Iterator[RecordedSpan]:
             yield _span({**each, "traceId": row["id"], "parentObservationId": parent})
     elif _is_span(row):
         yield _span(row)
-    elif _holds_rows(row):
-        for key, each in row.items():
-            yield from _spans(each, f"{where}, {key}")
+    elif rows := _rows_in(row):
+        for number, each in enumerate(rows, start=1):
+            yield from _spans(each, f"{where}, row {number}")
     elif logged := _logged(row, where):
         yield logged
     else:
@@ -206,13 +206,23 @@ def _is_span(row: Mapping[str, Any]) -> bool:
     return exported or bool(named)
 
 
-def _holds_rows(row: Mapping[str, Any]) -> bool:
-    """Return whether a row is an object of rows: one field asks in each of several values."""
-    if len(row) < 2 or not all(isinstance(each, Mapping) for each in row.values()):
-        return False
-    parts = any(Field(key).named(role) for key in row for role in ("question", "answer"))
-    asked = {found and found.span_id for found in (_logged(each, "") for each in row.values())}
-    return not parts and len(asked) == 1 and None not in asked
+def _rows_in(row: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+    """Return the rows of an object of rows, or of a list of them in an object.
+
+    In rows, one field asks in each, and nothing beside them does.
+    """
+    for name, value in [("", row), *row.items()]:
+        rest = {key: part for key, part in row.items() if name not in ("", key)}
+        inner = value if isinstance(value, list) else []
+        if isinstance(value, Mapping):
+            parts = any(Field(key).named(role) for key in value for role in ("question", "answer"))
+            inner = [] if parts else [*value.values()]
+        if len(inner) < 2 or not all(isinstance(each, Mapping) for each in inner):
+            continue
+        asked = {found and found.span_id for found in (_logged(each, "") for each in inner)}
+        if len(asked) == 1 and asked != {None} and not (messages_in(inner) or _logged(rest, "")):
+            return [{**rest, **each} for each in inner]
+    return []
 
 
 def _span(row: Mapping[str, Any]) -> RecordedSpan:

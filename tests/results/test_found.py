@@ -201,6 +201,11 @@ def test_traces_of_real_packages_are_read(
     assert [step.query for step in trace.reply.steps] == ["Who repairs the pump?"] * bool(found)
 
 
+OBJECTS: dict[str, Callable[[list[dict[str, Any]]], dict[str, Any]]] = {
+    " by key.json": lambda rows: {f"r{number}": row for number, row in enumerate(rows)},
+    " in a list.json": lambda rows: {"exported": "2026-11-29", "total": 3, "entries": rows},
+    " in an object.json": lambda rows: {"page": 1, "log": dict(zip(TEXTS, rows, strict=True))},
+}
 SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
     "a name": lambda name: {"source": name},
     "another name": lambda name: {"datei": f"docs/{name}", "rang": 1},
@@ -211,7 +216,7 @@ SHAPES: dict[str, Callable[[str], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.parametrize("ending", [".jsonl", ".json", " by key.json", ".csv", ".tsv", ".csv.gz"])
+@pytest.mark.parametrize("ending", [".jsonl", ".json", *OBJECTS, ".csv", ".tsv", ".csv.gz"])
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("answered", [True, False])
 def test_a_log_says_what_was_found_or_that_it_is_not_known(
@@ -226,8 +231,8 @@ def test_a_log_says_what_was_found_or_that_it_is_not_known(
     text = json.dumps(rows)
     if ending == ".jsonl":
         text = "\n".join(map(json.dumps, rows))
-    elif ending == " by key.json":
-        text = json.dumps({f"r{number}": row for number, row in enumerate(rows)}, indent=1)
+    elif ending in OBJECTS:
+        text = json.dumps(OBJECTS[ending](rows), indent=1)
     elif ending != ".json":
         sign = "\t" if ending == ".tsv" else ","
         cells = [[c if isinstance(c, str) else json.dumps(c) for c in r.values()] for r in rows]
